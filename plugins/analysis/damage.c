@@ -142,7 +142,7 @@ static const char *lost_reason(const int64_t *row)
            : row[FACT_KERNELS] == 0 ? "no kernel was recorded: only copies were requested"
            : row[FACT_LOST_GRAPHS] * 2 > lost ? "kernels of graph replays were not recorded"
            : row[FACT_TAIL] * 10 > lost * 9
-               ? "recording stopped at some time: the buffers of the profiler were full"
+               ? "nothing was recorded from some point on: the buffers of the profiler were full"
            : row[FACT_HEAD] * 10 > lost * 9
                ? "the recording of the device began after they were launched"
                : "they lie between launches whose kernels were recorded";

@@ -191,16 +191,17 @@ static const struct ta_partial_def partials[] = {
 /* ---- tables -------------------------------------------------------------------------------- */
 
 static const char cause_doc[] =
-    "What the time is blamed on. The host was late: what the thread that launched the next "
-    "activity did until that call returned. First call: an operator, a launch or another call of "
-    "the runtime that takes 1 ms and more as it is the first of its kind, ten times as long as "
-    "the later ones. Launch latency: from the call to the start of the activity. Queued: the next "
-    "activity was launched before the gap began. Late start: either of both, above 1 ms while "
-    "nothing ran. Kernels not recorded: launches in between have none, so the device may have "
-    "worked. Out of order: a kernel started later than its stream allows. Began before the "
-    "recording: no call was recorded yet, or the first activity of a stream is a late start and "
-    "the "
-    "host has not waited for the device since the recording began. Micro gap: shorter than 1 µs";
+    "What delayed the activity that ended the gap. If the host launched late, the cause is what "
+    "the launching thread was doing until the launch returned (operator dispatch, python, "
+    "synchronization and so on). First call: an operator, a launch or another runtime call that "
+    "takes 1 ms or more because it is the first of its kind, ten times as long as later ones. "
+    "Launch latency: from the end of the launch call to the start of the activity. Queued: the "
+    "activity was launched before the gap began. Late start: launch latency or queueing above 1 ms "
+    "while nothing ran. Kernels not recorded: launches in between have no kernel, so the device "
+    "may have worked. Out of order: a kernel started later than its stream allows. Began before "
+    "the recording: no call was recorded yet, or the first activity of a stream is a late start "
+    "and the host has not waited for the device since the recording began. Micro gap: shorter than "
+    "1 µs";
 
 enum {
     BY_CAUSE_RANK,
@@ -216,14 +217,14 @@ static const struct ta_column by_cause_columns[] = {
     [BY_CAUSE_DEVICE] = TA_DEVICE_COLUMN,
     [BY_CAUSE_CAUSE] = {"cause", "Cause", TA_TEXT, .read_as = TA_AS_IDLE_CAUSE, .doc = cause_doc},
     [BY_CAUSE_GAPS] = {"gaps", "Gaps", TA_COUNT, .better = TA_LOWER, .read_as = TA_AS_IDLE_GAPS,
-                       .doc = "Gaps with a part of this cause"},
+                       .doc = "Number of gaps that are at least partly due to this cause"},
     [BY_CAUSE_TOTAL] =
         {"total_ns", "Total", TA_NS, .better = TA_LOWER, .read_as = TA_AS_IDLE_TIME,
-         .doc = "Idle time of this cause; the causes of a device add up to its idle time"},
+         .doc = "Idle time due to this cause; the causes of a device add up to its idle time"},
     [BY_CAUSE_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-                        .doc = "Of the idle time of the device"},
+                        .doc = "Share of the idle time of the device"},
     [BY_CAUSE_LONGEST] = {"longest_ns", "Longest", TA_NS, .better = TA_LOWER,
-                          .doc = "Longest part of one gap"},
+                          .doc = "Longest time in one gap due to this cause"},
 };
 
 static const struct ta_table_def by_cause = {
@@ -231,36 +232,34 @@ static const struct ta_table_def by_cause = {
     "Idle time by cause",
     TA_COLUMNS(by_cause_columns),
     .doc =
-        "One row per rank, device and cause. A gap lies between the latest end of all "
-        "earlier activities of a device and the start of the next one, and is blamed by the "
-        "call that launched this one. When the call ended within the gap, the host was late: "
-        "until then the gap is split by what the calling thread was doing, moment by moment "
+        "One row per rank, device and cause. A gap lies between the latest end of all earlier "
+        "activities of a device and the start of the next one, and its cause is found from the "
+        "call that launched that next activity. If the call ended within the gap, the host was "
+        "late: until then the gap is split by what the calling thread was doing, moment by moment "
         "(`operator dispatch`, `python`, `launch calls`, `runtime calls`, `synchronization`, "
-        "`blocking copy`, `memory allocation`, `compilation`, `data loading`, `host "
-        "collective`, `host untraced`; a data loader or a compiler counts with all that runs "
-        "below it; capturing a graph counts as `compilation`; overhead of the profiler is "
-        "`profiler`), and the rest is `launch latency`, or `late start` above 1 ms. A launch "
-        "that takes 1 ms and more and is the first of its kernel is a `first call`: it loads "
-        "code. So is the first call of an operator or of another function of the runtime "
-        "that takes that long, and ten times as long as the mean of the later ones; and any "
-        "call of an operator that loads code, against the mean of its calls that load none. "
-        "Where an operator sets a library up so, calls of the runtime that it makes and that "
-        "take ten times as long as others of their name are part of it. When the call had "
-        "ended before, the activity was queued: `within a graph` when a graph launched both "
-        "neighbors, `queued, same stream` up to 20 µs behind work of its own stream, else "
-        "`queued, dependency`; above 1 ms, while no other device of the file works, `late "
-        "start`. A late start of the first activity of a stream is `began before the recording` as "
-        "long as the host has not waited for a whole device: what was launched before may still "
-        "run. So is a wait of the host above 1 ms before the first launch, while no device works. "
-        "Where a launch between those of both neighbors has no kernel, all from its "
-        "end on is `kernels not recorded`; so is all until the host has waited for the device "
-        "after a graph was launched of which no kernel was recorded, and all in which "
-        "activities without a time may have run. From a launch to the start of its activity "
-        "where that runs after what was launched later on its stream, time is `out of order`. "
-        "Gaps below 1 µs are `micro gap`; without a call `began before the recording` up to "
-        "the first call of all, else `launch not recorded`. Σ `total_ns` of a device is its "
-        "`idle_ns` in "
-        "`gpu_time.by_rank`.",
+        "`blocking copy`, `memory allocation`, `compilation`, `data loading`, `host collective`, "
+        "`host untraced`; a data loader or a compiler counts with all that runs within it; "
+        "capturing a graph counts as `compilation`; overhead of the profiler is `profiler`), and "
+        "the rest is `launch latency`, or `late start` above 1 ms. A launch that takes 1 ms or "
+        "more and is the first of its kernel is a `first call`: it loads code. So is the first "
+        "call of an operator or of another runtime function that takes as long and ten times as "
+        "long as the mean of the later ones; and so is any call of an operator that loads code, "
+        "compared with the mean of its calls that load none. If an operator initializes a library "
+        "in this way, runtime calls that it makes and that take ten times as long as others of "
+        "their name are part of it. If the call had ended before the gap, the activity was queued: "
+        "`within a graph` if a graph launched both neighbors, `queued, same stream` up to 20 µs "
+        "after work of its own stream, otherwise `queued, dependency`; above 1 ms, while no other "
+        "device of the file works, `late start`. A late start of the first activity of a stream is "
+        "`began before the recording` as long as the host has not waited for a whole device: what "
+        "was launched before may still run. The same holds for a wait of the host above 1 ms "
+        "before the first launch, while no device works. If a launch between the launches of both "
+        "neighbors has no kernel, everything from its end on is `kernels not recorded`; so is "
+        "everything until the host has waited for the device after launching a graph of which no "
+        "kernel was recorded, and everything in which activities without a time may have run. If "
+        "an activity runs after work that was launched later on its stream, the time from its "
+        "launch to its start is `out of order`. Gaps below 1 µs are `micro gap`; gaps without a "
+        "call are `began before the recording` up to the first call of all, and `launch not "
+        "recorded` later. Σ `total_ns` of a device is its `idle_ns` in `gpu_time.by_rank`.",
     .tier = TA_TIER_DETAIL,
     .order = {&by_cause_columns[BY_CAUSE_TOTAL], TA_DESCENDING}};
 
@@ -281,40 +280,42 @@ enum {
 static const struct ta_column by_rank_columns[] = {
     [BY_RANK_RANK] = TA_RANK_COLUMN,
     [BY_RANK_DEVICE] = TA_DEVICE_COLUMN,
-    [BY_RANK_IDLE] = {"idle_ns", "Idle", TA_NS, .better = TA_LOWER, .doc = "Window minus busy"},
+    [BY_RANK_IDLE] = {"idle_ns", "Idle", TA_NS, .better = TA_LOWER,
+                      .doc = "Time in the window in which the device does nothing"},
     [BY_RANK_DISPATCH] =
         {"dispatch_ns", "Dispatch", TA_NS, .better = TA_LOWER, .weight = 0.5,
          .read_as = TA_AS_IDLE_DISPATCH,
-         .doc = "The host was handing out work: operators, Python, calls of the runtime"},
+         .doc = "Idle while the host was dispatching work: operators, Python, runtime calls"},
     [BY_RANK_HOST] = {"host_ns", "Untraced", TA_NS, .better = TA_LOWER, .weight = 0.5,
                       .read_as = TA_AS_IDLE_HOST,
-                      .doc = "The host was late, and nothing tells why"},
+                      .doc = "Idle because the host was late, for a reason that was not recorded"},
     [BY_RANK_COMPUTATION] = {"computation_ns", "CPU work", TA_NS, .better = TA_LOWER, .weight = 0.5,
-                             .doc = "The host computed: operators on the CPU, arrays, images"},
+                             .doc = "Idle while the host computed: CPU operators, arrays, images"},
     [BY_RANK_SYNC] = {"sync_ns", "Sync", TA_NS, .better = TA_LOWER, .weight = 0.5,
                       .read_as = TA_AS_IDLE_SYNC,
-                      .doc =
-                          "The host waited for the device before it went on, or copied and waited"},
-    [BY_RANK_SETUP] =
-        {"setup_ns", "Setup", TA_NS, .better = TA_LOWER, .weight = 0.3, .read_as = TA_AS_IDLE_SETUP,
-         .doc = "Memory was allocated, code compiled or loaded, or a first call set things up"},
+                      .doc = "Idle because the host waited for the device, or for a blocking copy, "
+                             "before it went on"},
+    [BY_RANK_SETUP] = {"setup_ns", "Setup", TA_NS, .better = TA_LOWER, .weight = 0.3,
+                       .read_as = TA_AS_IDLE_SETUP,
+                       .doc = "Idle while memory was allocated, code was compiled or loaded, or a "
+                              "first call initialized something"},
     [BY_RANK_INPUT] = {"input_ns", "Input", TA_NS, .better = TA_LOWER, .weight = 0.5,
                        .read_as = TA_AS_IDLE_INPUT,
-                       .doc = "Data was loaded, or other hosts waited for"},
+                       .doc = "Idle while the host loaded data or waited for other hosts"},
     [BY_RANK_LATENCY] = {"latency_ns", "Latency", TA_NS, .better = TA_LOWER,
-                         .doc = "From the end of a launch to the start of its activity"},
-    [BY_RANK_QUEUED] =
-        {"queued_ns", "Queued", TA_NS, .better = TA_LOWER, .weight = 0.2,
-         .doc =
-             "Work was queued and waited for other work or for the device to take it; micro gaps"},
-    [BY_RANK_UNKNOWN] = {"unknown_ns", "Unknown", TA_NS, .better = TA_LOWER,
-                         .doc = "No launch or no kernel was recorded, the profiler held up, or the "
-                                "device began more than 1 ms late"},
+                         .doc = "Idle from the end of a launch call to the start of its activity"},
+    [BY_RANK_QUEUED] = {"queued_ns", "Queued", TA_NS, .better = TA_LOWER, .weight = 0.2,
+                        .doc = "Idle although work was queued: it depended on other work, or the "
+                               "device had not started it yet; includes micro gaps"},
+    [BY_RANK_UNKNOWN] =
+        {"unknown_ns", "Unknown", TA_NS, .better = TA_LOWER,
+         .doc = "Idle time whose cause is unknown: no launch or no kernel was recorded, the "
+                "profiler interrupted, or the device began more than 1 ms late"},
 };
 
 static const struct ta_chart_def rank_chart = {
     .id = "idle-breakdown",
-    .title = "Why devices were idle",
+    .title = "Idle time by cause",
     .caption = "Idle time of each device by what delayed the next activity; the parts add up to "
                "the idle time.",
     .kind = TA_CHART_STACKED_BARS,
@@ -335,8 +336,8 @@ static const struct ta_table_def by_rank = {
     "Idle time by rank",
     TA_COLUMNS(by_rank_columns),
     .doc = "One row per rank and device that was ever idle between its first and its last "
-           "activity, with the causes of `gpu_idle.by_cause` in groups that add up to "
-           "`idle_ns`. Chart `idle-breakdown`.",
+           "activity, with the causes of `gpu_idle.by_cause` in groups that add up to `idle_ns`. "
+           "Chart `idle-breakdown`.",
     .chart = {&rank_chart},
     .rank_words = "GPU idle",
     .parts_of_whole = true};
@@ -344,22 +345,23 @@ static const struct ta_table_def by_rank = {
 enum { BY_SITE_CAUSE, BY_SITE_SITE, BY_SITE_PIECES, BY_SITE_TOTAL, BY_SITE_SHARE };
 static const struct ta_column by_site_columns[] = {
     [BY_SITE_CAUSE] = {"cause", "Cause", TA_TEXT, .doc = cause_doc},
-    [BY_SITE_SITE] = {"site", "Where", TA_TEXT,
-                      .doc = "The operator, function or range that the host was in, or the kernel "
-                             "that waited; none outside of all recorded ones"},
-    [BY_SITE_PIECES] = {"pieces", "Pieces", TA_COUNT, .better = TA_LOWER,
-                        .doc = "Pieces of time in which the host was at this place"},
+    [BY_SITE_SITE] = {"site", "Call site", TA_TEXT,
+                      .doc = "Operator, function or range that the host was in, or the kernel that "
+                             "waited; empty outside all recorded spans"},
+    [BY_SITE_PIECES] = {"pieces", "Intervals", TA_COUNT, .better = TA_LOWER,
+                        .doc = "Number of idle intervals in which the host was at this call site"},
     [BY_SITE_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                       .doc = "Idle time at this place, all ranks"},
+                       .doc = "Idle time while the host was at this call site, all ranks"},
     [BY_SITE_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-                       .doc = "Of the idle time of all ranks"},
+                       .doc = "Share of the idle time of all ranks"},
 };
 
 static const struct ta_table_def by_site = {
     "gpu_idle.by_site", "Idle time by call site", TA_COLUMNS(by_site_columns),
-    .doc = "One row per cause and place, all ranks: where the host was while a device waited, "
-           "piece by piece. The place of a cause such as `data loading` is the outermost span "
-           "of it, of a call the operator or function that made it, of queued work its kernel.",
+    .doc =
+        "One row per cause and call site, all ranks: where the host was while a device was idle, "
+        "interval by interval. For a cause such as `data loading` the call site is its outermost "
+        "span, for a call the operator or function that made it, for queued work its kernel.",
     .order = {&by_site_columns[BY_SITE_TOTAL], TA_DESCENDING}};
 
 enum {
@@ -377,23 +379,25 @@ static const struct ta_column longest_columns[] = {
     [LONGEST_DEVICE] = TA_DEVICE_COLUMN,
     [LONGEST_INDEX] =
         {"index", "Gap", TA_INTEGER, .role = TA_IN_SERIES,
-         .doc = "Number of the gap among those listed of the device, in the order of time"},
+         .doc = "Number of the gap among the listed gaps of the device, in the order of time"},
     [LONGEST_START] = {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
-                       .doc = "Since the earliest span of the rank's file"},
-    [LONGEST_LENGTH] = {"dur_ns", "Length", TA_NS, .better = TA_LOWER, .doc = "Length of the gap"},
+                       .doc =
+                           "Start of the gap, counted from the earliest span in the rank's file"},
+    [LONGEST_LENGTH] = {"dur_ns", "Length", TA_NS, .better = TA_LOWER,
+                        .doc = "Duration of the gap"},
     [LONGEST_CAUSE] = {"cause", "Main cause", TA_TEXT,
                        .doc = "Cause of the largest part of the gap"},
-    [LONGEST_SITE] = {"site", "Where", TA_TEXT,
-                      .doc = "Operator, function or range that the host was in then"},
-    [LONGEST_NEXT] = {"next", "Next activity", TA_TEXT, .doc = "What ended the gap"},
+    [LONGEST_SITE] = {"site", "Call site", TA_TEXT,
+                      .doc = "Operator, function or range that the host was in during the gap"},
+    [LONGEST_NEXT] = {"next", "Next activity", TA_TEXT, .doc = "Activity that ended the gap"},
 };
 
 static const struct ta_table_def longest = {
     "gpu_idle.longest",
     "Longest gaps",
     TA_COLUMNS(longest_columns),
-    .doc = "The 50 longest gaps of each device of a file, from 1 µs on; the 10,000 longest of "
-           "all.",
+    .doc = "The 50 longest gaps of each device of a file that last 1 µs or more; at most the "
+           "10,000 longest of all.",
     .tier = TA_TIER_DETAIL,
     .order = {&longest_columns[LONGEST_LENGTH], TA_DESCENDING}};
 
@@ -536,5 +540,5 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .tables = tables};
 
 TA_PLUGIN(analysis, gpu_idle, &ops, .title = "Idle time",
-          .summary = "Why devices were idle, and where the host lost the time: gpu_idle.by_cause",
+          .summary = "Why devices were idle, and where the host lost time: gpu_idle.by_cause",
           .version = "1");

@@ -21,28 +21,30 @@ enum {
 static const struct ta_column parts_columns[] = {
     [RANK] = TA_RANK_COLUMN,
     [DEVICE] = TA_DEVICE_COLUMN,
-    [WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER, .doc = "Program window"},
+    [WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER,
+                .doc = "Length of the program's window"},
     [COMPUTE] = {"compute_ns", "Compute alone", TA_NS,
-                 .doc = "A compute kernel runs and no communication"},
+                 .doc = "Time in which a compute kernel and no communication runs"},
     [COMM_HIDDEN] = {"comm_hidden_ns", "Comm hidden", TA_NS, .better = TA_HIGHER,
-                     .doc = "Communication runs beside a compute kernel"},
+                     .doc =
+                         "Time in which communication and a compute kernel run at the same time"},
     [COMM_EXPOSED] = {"comm_exposed_ns", "Comm exposed", TA_NS, .better = TA_LOWER,
-                      .doc = "Communication runs and no compute kernel"},
+                      .doc = "Time in which communication and no compute kernel runs"},
     [MEMCPY_EXPOSED] = {"memcpy_exposed_ns", "Copies exposed", TA_NS, .better = TA_LOWER,
-                        .doc = "Copies run and no kernel"},
+                        .doc = "Time in which copies and no kernels run"},
     [HOST_WAIT] = {"host_wait_ns", "Host wait", TA_NS, .better = TA_LOWER,
-                   .doc = "Idle, since the host had not launched the next work, and the way from "
-                          "there to the device"},
+                   .doc = "Idle time in which the host had not launched the next work, or the "
+                          "launch was on its way to the device"},
     [KERNEL_WAIT] = {"kernel_wait_ns", "Kernel wait", TA_NS, .better = TA_LOWER,
-                     .doc = "Idle, though the next work was launched: it waits for other work, or "
-                            "for the device to take it"},
+                     .doc = "Idle time in which the next work was launched: it waits for other "
+                            "work, or for the device to start it"},
     [AROUND] = {"around_ns", "Before and after", TA_NS, .better = TA_LOWER,
-                .doc = "The host works before the first activity of the device, or after its last"},
+                .doc = "Host work before the first activity of the device and after its last"},
     [OTHER] = {"other_ns", "Other", TA_NS, .better = TA_LOWER,
-               .doc = "Memory sets that nothing else covers, and idle time of which the trace does "
-                      "not tell the cause"},
+               .doc =
+                   "Memory sets that run alone, and idle time whose cause the trace does not show"},
     [BUSY_SHARE] = {"busy_share", "Busy %", TA_RATIO, .better = TA_HIGHER,
-                    .doc = "Time in which any activity runs, over the window"},
+                    .doc = "Time in which any activity runs, divided by the window"},
 };
 
 static const struct ta_chart_def chart = {
@@ -151,6 +153,5 @@ static const struct ta_analysis_ops ops = {
     .section = "gpu_time", .finish = finish, .tables = tables, TA_READS(reads)};
 
 TA_PLUGIN(analysis, gpu_parts, &ops, .title = "GPU time breakdown",
-          .summary = "The window of each device in parts, with what overlaps and what waits: "
-                     "gpu_time.parts",
+          .summary = "The window of each device in parts, with overlap and waiting: gpu_time.parts",
           .version = "1");

@@ -301,18 +301,19 @@ static const struct ta_column gpu_time_by_name_columns[] = {
     [BY_NAME_CLASS] = {"class", "Class", TA_TEXT, .read_as = TA_AS_ACTIVITY_CLASS,
                        .doc = "compute, comm, memcpy or memset"},
     [BY_NAME_NAME] = {"name", "Name", TA_TEXT, .read_as = TA_AS_ACTIVITY,
-                      .doc = "Kernel, copy or memory set"},
+                      .doc = "Name of the kernel, copy or memory set"},
     [BY_NAME_CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_ACTIVITY_CALLS,
-                       .doc = "Activities, all ranks"},
+                       .doc = "Number of activities, all ranks"},
     [BY_NAME_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
                        .read_as = TA_AS_ACTIVITY_TIME,
-                       .doc = "Sum of durations: work, not wall time"},
-    [BY_NAME_EXPOSED] =
-        {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER, .read_as = TA_AS_ACTIVITY_EXPOSED,
-         .doc = "Part of the busy time: each instant is divided evenly between the activities of "
-                "the device that run then. The parts of all names add up to the busy time"},
+                       .doc = "Sum of the durations; activities at the same time add up"},
+    [BY_NAME_EXPOSED] = {"exposed_ns", "Busy time", TA_NS, .better = TA_LOWER,
+                         .read_as = TA_AS_ACTIVITY_EXPOSED,
+                         .doc = "Share of the devices' busy time that belongs to this name: each "
+                                "instant is divided evenly between the activities that run on the "
+                                "device then, so all names add up to the busy time"},
     [BY_NAME_SHARE] = {"share", "Busy %", TA_RATIO,
-                       .doc = "Exposed time over the busy time of all ranks"},
+                       .doc = "Busy time of this name divided by the busy time of all ranks"},
 };
 
 static const struct ta_table_def gpu_time_by_name = {
@@ -320,9 +321,9 @@ static const struct ta_table_def gpu_time_by_name = {
     "GPU busy time by name",
     TA_COLUMNS(gpu_time_by_name_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per class and name, all ranks: which activities the busy time consists of. "
-           "Σ `exposed_ns` is Σ `busy_ns` of `gpu_time.by_rank`. Of more than 256 activities of "
-           "a device at once the rest shares nothing.",
+    .doc = "One row per class and name, all ranks: which activities the busy time consists of. Σ "
+           "`exposed_ns` is Σ `busy_ns` of `gpu_time.by_rank`. If more than 256 activities run on "
+           "a device at once, those beyond get no share.",
     .order = {&gpu_time_by_name_columns[BY_NAME_EXPOSED], TA_DESCENDING}};
 
 enum { NAMED_RANK, NAMED_DEVICE, NAMED_CLASS, NAMED_NAME, NAMED_CALLS, NAMED_EXPOSED };
@@ -331,26 +332,25 @@ static const struct ta_column gpu_time_by_rank_name_columns[] = {
     [NAMED_DEVICE] = TA_DEVICE_COLUMN,
     [NAMED_CLASS] = {"class", "Class", TA_TEXT, .read_as = TA_AS_DEVICE_ACTIVITY_CLASS,
                      .doc = "compute, comm, memcpy or memset"},
-    [NAMED_NAME] =
-        {"name", "Name", TA_TEXT, .read_as = TA_AS_DEVICE_ACTIVITY,
-         .doc = "Kernel, copy or memory set; none for the sum of those that are not listed"},
+    [NAMED_NAME] = {"name", "Name", TA_TEXT, .read_as = TA_AS_DEVICE_ACTIVITY,
+                    .doc = "Name of the kernel, copy or memory set; empty for the sum of those "
+                           "that are not listed"},
     [NAMED_CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_DEVICE_ACTIVITY_CALLS,
-                     .doc = "Activities"},
-    [NAMED_EXPOSED] =
-        {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
-         .read_as = TA_AS_DEVICE_ACTIVITY_EXPOSED,
-         .doc = "Part of the busy time of the device, each instant divided evenly between the "
-                "activities that run then. The parts of all rows add up to the busy time"},
+                     .doc = "Number of activities"},
+    [NAMED_EXPOSED] = {"exposed_ns", "Busy time", TA_NS, .better = TA_LOWER,
+                       .read_as = TA_AS_DEVICE_ACTIVITY_EXPOSED,
+                       .doc = "Share of the device's busy time that belongs to this name: each "
+                              "instant is divided evenly between the activities that run then, so "
+                              "all rows of a device add up to its busy time"},
 };
 
 static const struct ta_table_def gpu_time_by_rank_name = {
     "gpu_time.by_rank_name",
     "GPU busy time by rank and name",
     TA_COLUMNS(gpu_time_by_rank_name_columns),
-    .doc = "One row per rank, device, class and name; there with more than one device. Σ "
-           "`exposed_ns` of a device is its `busy_ns`. The names that take most are listed, 20 "
-           "000 rows in all or 5 of each device; those that are not listed are one row of each "
-           "class without a name.",
+    .doc = "One row per rank, device, class and name, if there is more than one device. Σ "
+           "`exposed_ns` of a device is its `busy_ns`. The names that take longest are listed, 20 "
+           "000 rows in all or 5 per device; the others are one row without a name per class.",
     .tier = TA_TIER_DETAIL,
     .not_of_ranks = true};
 
@@ -530,29 +530,36 @@ static const struct ta_column by_rank_columns[] = {
     [BY_RANK_DEVICE] = TA_DEVICE_COLUMN,
     [BY_RANK_WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER, .weight = 1,
                         .read_as = TA_AS_DEVICE_WINDOW,
-                        .doc = "First start to last end of the device's activities"},
-    [BY_RANK_BUSY] = {"busy_ns", "Busy", TA_NS, .weight = 0.9, .doc = "Union of all activities"},
+                        .doc =
+                            "From the start of the device's first activity to the end of its last"},
+    [BY_RANK_BUSY] = {"busy_ns", "Busy", TA_NS, .weight = 0.9,
+                      .doc = "Time in which at least one activity runs"},
     [BY_RANK_COMPUTE] = {"compute_ns", "Compute", TA_NS, .weight = 0.8,
-                         .read_as = TA_AS_DEVICE_COMPUTE, .doc = "Union of compute kernels"},
-    [BY_RANK_COMM] = {"comm_ns", "Comm", TA_NS, .better = TA_LOWER, .weight = 0.6,
-                      .doc = "Union of communication kernels, waiting for other ranks included"},
+                         .read_as = TA_AS_DEVICE_COMPUTE,
+                         .doc = "Time in which at least one compute kernel runs"},
+    [BY_RANK_COMM] = {"comm_ns", "Communication", TA_NS, .better = TA_LOWER, .weight = 0.6,
+                      .doc = "Time in which at least one communication kernel runs, including "
+                             "waiting for other ranks"},
     [BY_RANK_COMM_EXPOSED] = {"comm_exposed_ns", "Comm exposed", TA_NS, .better = TA_LOWER,
-                              .weight = 1, .doc = "Part of communication not covered by compute"},
-    [BY_RANK_COMM_HIDDEN] = {"comm_hidden_ns", "Comm hidden", TA_NS, .better = TA_HIGHER,
-                             .doc = "The other part: compute runs meanwhile"},
+                              .weight = 1,
+                              .doc = "Time in which communication and no compute kernel runs"},
+    [BY_RANK_COMM_HIDDEN] =
+        {"comm_hidden_ns", "Comm hidden", TA_NS, .better = TA_HIGHER,
+         .doc = "Time in which communication and a compute kernel run at the same time"},
     [BY_RANK_MEMCPY] = {"memcpy_ns", "Copies", TA_NS, .better = TA_LOWER, .weight = 0.6,
-                        .doc = "Union of memory copies"},
-    [BY_RANK_MEMCPY_EXPOSED] = {"memcpy_exposed_ns", "Copies exposed", TA_NS, .better = TA_LOWER,
-                                .doc =
-                                    "Part of copies covered by neither compute nor communication"},
+                        .doc = "Time in which at least one memory copy runs"},
+    [BY_RANK_MEMCPY_EXPOSED] =
+        {"memcpy_exposed_ns", "Copies exposed", TA_NS, .better = TA_LOWER,
+         .doc = "Time in which copies run and neither compute nor communication does"},
     [BY_RANK_MEMSET] = {"memset_ns", "Memset", TA_NS, .better = TA_LOWER,
-                        .doc = "Union of memory sets"},
+                        .doc = "Time in which at least one memory set runs"},
     [BY_RANK_MEMSET_EXPOSED] = {"memset_exposed_ns", "Memset exposed", TA_NS, .better = TA_LOWER,
-                                .doc = "Part of memory sets covered by nothing else"},
+                                .doc = "Time in which memory sets run and nothing else does"},
     [BY_RANK_IDLE] = {"idle_ns", "Idle", TA_NS, .better = TA_LOWER, .weight = 1,
-                      .doc = "Window minus busy"},
+                      .doc = "Window minus busy time"},
     [BY_RANK_BUSY_SHARE] = {"busy_share", "Busy %", TA_RATIO, .better = TA_HIGHER, .weight = 0.7,
-                            .doc = "Busy time over the window: time in use, not use of its units"},
+                            .doc = "Busy time divided by the window. It says how long the device "
+                                   "is in use, not how well its units are used"},
 };
 
 static const struct ta_chart_def comm_chart = {
@@ -569,12 +576,12 @@ static const struct ta_table_def by_rank = {
     "gpu_time.by_rank",
     "GPU time by rank",
     TA_COLUMNS(by_rank_columns),
-    .doc = "One row per rank and device with device activities.\n\n"
-           "Every instant of the window counts once, by priority: compute, then communication, "
-           "copies, memory sets, idle. Identity: `busy_ns` = `compute_ns` + `comm_exposed_ns` + "
-           "`memcpy_exposed_ns` + `memset_exposed_ns`, and `idle_ns` = `window_ns` − `busy_ns`. "
-           "Communication kernels wait inside themselves for late ranks, so `comm_ns` holds "
-           "waiting and transfer. Chart `overlap`, where there is communication.",
+    .doc = "One row per rank and device with device activities.\n\nEvery instant of the window "
+           "counts once, by priority: compute, then communication, copies, memory sets, idle. "
+           "Identity: `busy_ns` = `compute_ns` + `comm_exposed_ns` + `memcpy_exposed_ns` + "
+           "`memset_exposed_ns`, and `idle_ns` = `window_ns` − `busy_ns`. Communication kernels "
+           "wait inside themselves for late ranks, so `comm_ns` contains waiting and transfer. "
+           "Chart `overlap`, if there is communication.",
     .rank_words = "GPU time",
     .brief = &(const struct ta_brief){.place = 180,
                                       .rows = 16,
@@ -586,20 +593,20 @@ enum { OVERLAP_SHARE = OVERLAP_SHORTER + 1 };
 static const struct ta_column overlap_columns[] = {
     [OVERLAP_RANK] = TA_RANK_COLUMN,
     [OVERLAP_DEVICE] = TA_DEVICE_COLUMN,
-    [OVERLAP_FIRST] = {"first", "Class", TA_TEXT, .doc = "Class of activities"},
-    [OVERLAP_SECOND] = {"second", "Other class", TA_TEXT, .doc = "Another class"},
+    [OVERLAP_FIRST] = {"first", "Class", TA_TEXT, .doc = "First class of activities"},
+    [OVERLAP_SECOND] = {"second", "Other class", TA_TEXT, .doc = "Second class of activities"},
     [OVERLAP_BOTH] = {"both_ns", "Both", TA_NS, .better = TA_HIGHER,
                       .doc = "Time in which activities of both classes run"},
     [OVERLAP_SHORTER] = {"shorter_ns", "Shorter time", TA_NS,
                          .doc = "The smaller of the times of the two classes"},
-    [OVERLAP_SHARE] =
-        {"share", "Overlap", TA_RATIO, .better = TA_HIGHER,
-         .doc = "Time of both over that of the shorter one: 1 when it is hidden altogether"},
+    [OVERLAP_SHARE] = {"share", "Overlap", TA_RATIO, .better = TA_HIGHER,
+                       .doc = "Time of both divided by the shorter time: 100 % if the shorter one "
+                              "is hidden completely"},
 };
 
 static const struct ta_chart_def overlap_chart = {
     .id = "overlap-classes",
-    .title = "What runs at the same time",
+    .title = "Overlap",
     .caption =
         "For each pair of classes, the time in which both run as a share of the shorter one.",
     .kind = TA_CHART_BARS,
@@ -611,7 +618,7 @@ static const struct ta_chart_def overlap_chart = {
 
 static const struct ta_table_def overlap = {
     "gpu_time.overlap", "Overlap", TA_COLUMNS(overlap_columns),
-    .doc = "One row per rank, device and two classes that both occur. Chart `overlap-classes`.",
+    .doc = "One row per rank, device and pair of classes that both occur. Chart `overlap-classes`.",
     .tier = TA_TIER_DETAIL};
 
 enum {
@@ -627,18 +634,20 @@ enum {
 static const struct ta_column over_time_columns[] = {
     [PART_RANK] = TA_RANK_COLUMN,
     [PART_DEVICE] = TA_DEVICE_COLUMN,
-    [PART_NUMBER] = {"bin", "Part", TA_INTEGER, .role = TA_IN_SERIES,
-                     .doc = "Number of the part: the window of the program in 100 of equal length, "
-                            "in fewer of more than 500 devices"},
+    [PART_NUMBER] = {"bin", "Interval", TA_INTEGER, .role = TA_IN_SERIES,
+                     .doc = "Number of the interval: the program's window is divided into 100 of "
+                            "equal length (fewer if there are more than 500 devices)"},
     [PART_START] = {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
-                    .doc = "Since the earliest span of the rank's file"},
+                    .doc =
+                        "Start of the interval, counted from the earliest span in the rank's file"},
     [PART_BUSY] = {"busy_share", "Busy", TA_RATIO, .better = TA_HIGHER,
-                   .doc = "Share of the part in which an activity runs"},
+                   .doc = "Share of the interval in which any activity runs"},
     [PART_COMPUTE] = {"compute_share", "Compute", TA_RATIO, .better = TA_HIGHER,
-                      .doc = "Share in which a compute kernel runs"},
+                      .doc = "Share of the interval in which a compute kernel runs"},
     [PART_COMM] = {"comm_share", "Comm", TA_RATIO,
-                   .doc = "Share in which a communication kernel runs"},
-    [PART_COPY] = {"copy_share", "Copies", TA_RATIO, .doc = "Share in which a copy runs"},
+                   .doc = "Share of the interval in which a communication kernel runs"},
+    [PART_COPY] = {"copy_share", "Copies", TA_RATIO,
+                   .doc = "Share of the interval in which a copy runs"},
 };
 
 static const struct ta_chart_def bin_chart = {
@@ -660,10 +669,9 @@ static const struct ta_table_def over_time = {
     "GPU time over time",
     TA_COLUMNS(over_time_columns),
     .tier = TA_TIER_POINTS,
-    .doc =
-        "One row per rank, device and hundredth of the program's window; of more than 500 devices "
-        "parts are longer, so that the table keeps to about 50 000 rows. Chart "
-        "`gpu-utilization`.",
+    .doc = "One row per rank, device and hundredth of the program's window; with more than 500 "
+           "devices the intervals are longer, so that the table stays below about 50 000 rows. "
+           "Chart `gpu-utilization`.",
     .chart = {&bin_chart}};
 
 static double ratio(int64_t part, int64_t whole)
@@ -733,8 +741,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     add_bins(merged[PARTIAL_BINS], out);
     if (ta_partial_rows(devices) == 0 && !ta_report_run(in->report)->has_dumps)
         ta_add_missing(
-            out,
-            "No event is a device activity by its category: the figures are of the host only.");
+            out, "No event is a device activity by its category: all figures are about the host.");
     return TA_OK;
 }
 
@@ -745,6 +752,6 @@ static const struct ta_analysis_ops ops = {
     .section = "gpu_time", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, gpu_time, &ops, .title = "GPU time",
-          .summary = "Exclusive split of each device's window, and what runs at the same time: "
+          .summary = "Where each device's window goes, and what runs at the same time: "
                      "gpu_time.by_rank, gpu_time.by_name",
           .version = "1");

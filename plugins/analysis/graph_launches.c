@@ -45,36 +45,37 @@ enum {
 };
 static const struct ta_column graphs_columns[] = {
     [GRAPHS_RANK] = TA_RANK_COLUMN,
-    [GRAPHS_CALL] = {"call", "Call", TA_TEXT,
-                     .doc =
-                         "Runtime call that launches a graph, or else started several activities"},
-    [GRAPHS_CALLS] =
-        {"calls", "Calls", TA_COUNT,
+    [GRAPHS_CALL] =
+        {"call", "Call", TA_TEXT,
          .doc =
-             "Calls on the host; of calls other than graph launches those with several activities"},
+             "Runtime call that launches a graph, or another call that started several activities"},
+    [GRAPHS_CALLS] = {"calls", "Calls", TA_COUNT,
+                      .doc = "Number of calls on the host; for calls other than graph launches, "
+                             "only those with several activities"},
     [GRAPHS_LAUNCHES] = {"launches", "With activities", TA_COUNT,
-                         .doc = "Calls to which device activities are linked"},
-    [GRAPHS_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels they started"},
+                         .doc = "Calls whose device activities were recorded"},
+    [GRAPHS_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels that these calls started"},
     [GRAPHS_KERNELS_PER_LAUNCH] = {"kernels_per_launch", "Kernels per launch", TA_NUMBER,
                                    .better = TA_HIGHER,
-                                   .doc = "Kernels over the calls with activities"},
-    [GRAPHS_HOST] = {"host_ns", "On the host", TA_NS, .better = TA_LOWER,
-                     .doc = "Sum of the durations of the calls"},
-    [GRAPHS_DEVICE] = {"device_ns", "On the device", TA_NS,
-                       .doc = "Sum of the durations of the activities they started"},
+                                   .doc = "Kernels divided by the calls with activities"},
+    [GRAPHS_HOST] = {"host_ns", "Host time", TA_NS, .better = TA_LOWER,
+                     .doc = "Sum of the durations of the calls on the host"},
+    [GRAPHS_DEVICE] = {"device_ns", "Device time", TA_NS,
+                       .doc = "Sum of the durations of the activities that these calls started"},
     [GRAPHS_DEVICE_SHARE] = {"device_share", "Device %", TA_RATIO,
-                             .doc = "The same over the activities of the rank"},
+                             .doc =
+                                 "Device time divided by the time of all activities of the rank"},
     [GRAPHS_SAVED] = {"saved_ns", "Launch cost saved", TA_NS_MEAN, .better = TA_HIGHER,
-                      .doc = "Activities without a launch of their own, times the shortest delay "
-                             "of ordinary launches (5th percentile of activity start minus end of "
-                             "its call); none with fewer than 20 of those"},
+                      .doc =
+                          "Number of activities without a launch of their own, times the shortest "
+                          "delay of ordinary launches (5th percentile of activity start minus end "
+                          "of call); empty if fewer than 20 ordinary launches are known"},
 };
 
 static const struct ta_table_def graphs = {
     "launches.graphs", "Graph launches", TA_COLUMNS(graphs_columns),
-    .doc = "One row per rank and call that launches a graph, or that started several "
-           "activities. Their kernels belong to the call, and in `ops.device_time` to the "
-           "operator around it."};
+    .doc = "One row per rank and call that launches a graph, or that started several activities. "
+           "Their kernels belong to the call, and in `ops.device_time` to the operator around it."};
 
 enum { ORDINARY_MIN = 20 };
 
@@ -221,5 +222,5 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .tables = tables};
 
 TA_PLUGIN(analysis, graph_launches, &ops, .title = "Graph launches",
-          .summary = "Calls that start many kernels, such as CUDA graphs: launches.graphs",
+          .summary = "Calls that start many kernels, such as CUDA graph launches: launches.graphs",
           .version = "1");

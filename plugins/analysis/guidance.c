@@ -533,33 +533,33 @@ static const struct ta_partial_def partials[] = {{"ranks", fields, FIELDS}, {0}}
 static const struct ta_column table_columns[FIELDS] = {
     [RANK] = TA_RANK_COLUMN,
     [MODULE] = {"module", "Repeated model", TA_TEXT,
-                .doc = "Module, range or function that each step calls several times; null where "
+                .doc = "Module, range or function that each step calls several times; empty if "
                        "only kernels show it"},
-    [SOURCE] = {"source", "Known from", TA_WORD,
-                .doc = "module, range, function, or kernels that come in two equal sequences"},
-    [STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Steps that do so"},
-    [PASSES] = {"passes", "Passes", TA_COUNT, .doc = "Calls of the model in such a step"},
+    [SOURCE] =
+        {"source", "Known from", TA_WORD,
+         .doc =
+             "How it was recognized: module, range, function, or kernels in two equal sequences"},
+    [STEPS] = {"steps", "Steps", TA_COUNT,
+               .doc = "Number of steps that call the model several times"},
+    [PASSES] = {"passes", "Passes", TA_COUNT, .doc = "Calls of the model in each of these steps"},
     [SECOND] = {"second_ns", "Second pass time", TA_NS, .better = TA_LOWER,
-                .doc = "From the first kernel to the end of the last of each pass but the first "
-                       "of a step, summed over the steps; where a module or a range in marked "
-                       "steps, or their kernels, show it, the mean of the last three steps stands "
-                       "for all"},
+                .doc = "Time of the second and later passes: from the first kernel of a pass to "
+                       "the end of its last, summed over the steps. If it was recognized by marked "
+                       "steps, the mean of the last three steps stands for all"},
     [IDLE] = {"second_idle_ns", "Second pass idle", TA_NS, .better = TA_LOWER,
-              .doc = "Part of it in which none of its kernels runs"},
+              .doc = "Part of the second pass time in which none of its kernels runs"},
     [KERNELS] = {"second_kernels", "Second pass kernels", TA_COUNT,
-                 .doc = "Kernels of the second passes, of all steps alike"},
+                 .doc = "Kernels of the second passes in all steps"},
 };
 
 static const struct ta_table_def table = {
     "guidance.by_rank", "Guidance by two model calls", TA_COLUMNS(table_columns),
     .doc = "One row per rank whose denoising steps run the model twice, as for classifier-free "
-           "guidance: where calls of the denoiser are known, most steps have several that launch "
-           "the same; else in marked steps a module, else a range, that each of the last three "
-           "steps calls twice for at "
-           "least half of its time, else kernels in two equal sequences; without marked steps "
-           "compiled "
-           "code whose calls come in pairs, with no product, convolution or attention between "
-           "them. Not of training.",
+           "guidance. If calls of the denoiser are known, most steps have several that launch the "
+           "same kernels. Otherwise, in marked steps, a module or else a range that each of the "
+           "last three steps calls twice for at least half of its time, or else kernels in two "
+           "equal sequences; without marked steps, compiled code whose calls come in pairs with no "
+           "GEMM, convolution or attention between them. Left out for training.",
     .tier = TA_TIER_DETAIL};
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,

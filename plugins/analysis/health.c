@@ -139,20 +139,21 @@ static size_t nearest(const struct rank *ranks, size_t n, size_t i, double *most
 enum { RANK, KERNELS, LIKENESS, NEAREST };
 static const struct ta_column health_kernels_columns[] = {
     [RANK] = TA_RANK_COLUMN,
-    [KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels that ran"},
+    [KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Number of kernels that ran"},
     [LIKENESS] = {"likeness", "Similarity", TA_RATIO, .better = TA_HIGHER,
-                  .doc = "Kernels in common with the rank beside, over those of either, by name"},
+                  .doc = "Weighted share of kernels, by name, that the rank and its most similar "
+                         "rank have in common (Jaccard index)"},
     [NEAREST] = {"nearest", "Most similar rank", TA_INTEGER,
-                 .doc = "The rank whose kernels are most like it"},
+                 .doc = "Rank whose kernels are most similar"},
 };
 
 static const struct ta_table_def health_kernels = {
     "health.kernels", "Kernels of ranks compared", TA_COLUMNS(health_kernels_columns),
-    .doc = "One row per rank that ran kernels, when there are two or more: the weighted Jaccard "
-           "index of its kernels, by name, and those of the rank most like it. Stages of a "
-           "pipeline differ by design and come in as many ranks as there are replicas. Names "
-           "are told apart by 64 classes of a hash, so the index may be too large, but never "
-           "too small.",
+    .doc =
+        "One row per rank that ran kernels, if there are two or more: the weighted Jaccard index "
+        "of its kernels, by name, and the kernels of the most similar rank. Stages of a pipeline "
+        "differ by design and come in as many ranks as there are replicas. Names are distinguished "
+        "by 64 classes of a hash, so the index may be too large but never too small.",
     .tier = TA_TIER_DETAIL};
 
 /* Adds health.kernels, and says how like the rank is to its nearest that is least so; NAN with
@@ -421,31 +422,30 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 enum { CHECK, VALUE, LIMIT, UNIT, HOLDS, PENALTY, WHAT };
 static const struct ta_column health_checks_columns[] = {
-    [CHECK] = {"check", "Check", TA_TEXT, .doc = "What is looked at"},
-    [VALUE] = {"value", "Value", TA_NUMBER, .doc = "What was found, in its unit"},
+    [CHECK] = {"check", "Check", TA_TEXT, .doc = "What is checked"},
+    [VALUE] = {"value", "Value", TA_NUMBER, .doc = "What was found, in the row's unit"},
     [LIMIT] = {"limit", "Limit", TA_NUMBER,
-               .doc = "From where the check counts as failed, in the same unit"},
-    [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of both"},
-    [HOLDS] = {"holds", "Passed", TA_FLAG, .doc = "Whether the limit is kept"},
+               .doc = "Value from which the check counts as failed, in the row's unit"},
+    [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of value and limit"},
+    [HOLDS] = {"holds", "Passed", TA_FLAG, .doc = "Whether the value is within the limit"},
     [PENALTY] = {"penalty", "Penalty", TA_RATIO, .better = TA_LOWER,
-                 .doc = "Part that the check takes from the trust score"},
-    [WHAT] = {"what", "What it means", TA_SENTENCE,
-              .doc = "How the value is worked out, and what a bad one spoils"},
+                 .doc = "Part of the trust score that the check takes away"},
+    [WHAT] = {"what", "Meaning", TA_SENTENCE,
+              .doc = "How the value is computed, and what a bad value makes unreliable"},
 };
 
 static const struct ta_table_def health_checks = {
     "health.checks", "Recording checks", TA_COLUMNS(health_checks_columns),
-    .doc = "Scalar `trust_score`: the product of 1 − `penalty` over the checks. The confidence "
-           "of every finding is multiplied with it, but of the one that says so, `trust`. Below "
-           "0.5 that one comes first and all others are hints: their severity is `info`.\n\n"
-           "One row per check that the traces allow: records dropped, traces cut short, bad "
-           "times, times far away, activities too long and out of order, devices as the host's "
-           "(spans of processes that are named for a device, in a category that is none of "
-           "devices, of ranks of which no device "
-           "activity is known), launches linked, activities before their call and their lead, "
-           "kernels lost (at the start, and later), operators missing, activities recorded, "
-           "holes in samples, profiler overhead, spans that cross, ranks missing, fewest "
-           "activities of a rank, kernels in common, resolution."};
+    .doc = "Scalar `trust_score`: the product of 1 − `penalty` over the checks. The confidence of "
+           "every finding is multiplied by it, except for the finding `trust` that reports it. "
+           "Below 0.5 that finding comes first and all others are hints: their severity is "
+           "`info`.\n\nOne row per check that the traces allow: records dropped, traces cut short, "
+           "bad times, times far away, activities too long and out of order, devices as the host's "
+           "(spans of processes that are named like a device, in a category that is not known as a "
+           "device category, on ranks without device activities), launches linked, activities "
+           "before their call and their lead, kernels lost (at the start, and later), operators "
+           "missing, activities recorded, holes in samples, profiler overhead, spans that cross, "
+           "ranks missing, fewest activities of a rank, kernels in common, resolution."};
 
 /* A check takes `weight` of what is bad: of the value, or of what it lacks to 1. */
 static const struct {
@@ -455,73 +455,71 @@ static const struct {
     const char *what;
 } checks[HEALTH_CHECKS] = {
     [CHECK_DROPPED] = {"records dropped", "ratio", 0.01, 1, false,
-                       "Damaged records over all; what they would have said is missing everywhere"},
+                       "Damaged records divided by all records; what they would have contributed "
+                       "is missing everywhere"},
     [CHECK_CUT_SHORT] =
         {"traces cut short", "ratio", 0, 0.3, false,
-         "Files of which the profiler says that its buffer was full, over all: sums are too small"},
+         "Files whose profiler reports a full buffer, divided by all files: sums are too small"},
     [CHECK_TIMES] = {"bad times", "ratio", 0.001, 1, false,
-                     "Records without a usable time or duration, over all records"},
+                     "Records without a usable time or duration, divided by all records"},
     [CHECK_FAR] = {"times far away", "ratio", 0, 1, false,
-                   "Spans that begin more than an hour from the median start, over all spans: the "
-                   "clock was set, or the times are none"},
+                   "Spans that begin more than an hour from the median start, divided by all "
+                   "spans: the clock was set, or these are not times"},
     [CHECK_CUT] = {"activities too long", "ratio", 0, 1, false,
-                   "Device activities that last past later ones of their stream, over all: they "
-                   "end where the next one starts"},
-    [CHECK_DISORDER] =
-        {"activities out of order", "ratio", 0, 0.5, false,
-         "Of the linked ones, those that start after what was launched later on their stream: idle "
-         "time between them is not known"},
-    [CHECK_FOREIGN] =
-        {"devices as the host's", "ratio", 0, 0.5, false,
-         "Spans of processes that are named for a device, over the host's spans: their category is "
-         "of no device activity that is known, and nothing else tells of devices, so they count as "
-         "the host's"},
-    [CHECK_LINKED] =
-        {"launches linked", "ratio", 0.99, 0.5, true,
-         "Activities whose call was recorded; the causes of idle time and the device time of "
-         "operators need them"},
+                   "Device activities that run past later ones of their stream, divided by all: "
+                   "they are cut where the next one starts"},
+    [CHECK_DISORDER] = {"activities out of order", "ratio", 0, 0.5, false,
+                        "Activities that start after work that was launched later on their stream, "
+                        "divided by all linked activities: idle time between them is not known"},
+    [CHECK_FOREIGN] = {"devices as the host's", "ratio", 0, 0.5, false,
+                       "Spans of processes that are named like a device, divided by the host's "
+                       "spans: their category is not known as a device category, and nothing else "
+                       "marks them as device work, so they count as host spans"},
+    [CHECK_LINKED] = {"launches linked", "ratio", 0.99, 0.5, true,
+                      "Activities whose launch call was recorded, divided by all activities; the "
+                      "causes of idle time and the device time of operators need them"},
     [CHECK_EARLY] = {"activities before their call", "ratio", 0.001, 1, false,
-                     "Of the linked ones: clocks of host and device that do not agree"},
+                     "Activities that start before their launch call, divided by the linked ones: "
+                     "clocks of host and device do not agree"},
     [CHECK_LEAD] = {"lead of activities", "ns", 0, 0, false,
-                    "Most that one of them begins before its call: the clocks differ by no less"},
-    [CHECK_LOST] =
-        {"kernels lost", "ratio", 0.01, 1, false,
-         "Kernels that were launched and not recorded, after the first one that was, over all: a "
-         "graph launched as many as its other replays; busy time is too small by theirs"},
-    [CHECK_HEAD] =
-        {"kernels lost at the start", "ratio", 0.05, 0.5, false,
-         "Such kernels before the first one that was recorded; leave out the first steps"},
+                    "The longest time by which an activity starts before its launch call: the "
+                    "clocks differ by at least this"},
+    [CHECK_LOST] = {"kernels lost", "ratio", 0.01, 1, false,
+                    "Kernels that were launched but not recorded, after the first recorded one, "
+                    "divided by all kernels; a lost graph replay counts as many kernels as its "
+                    "other replays have. Busy time is too small by theirs"},
+    [CHECK_HEAD] = {"kernels lost at the start", "ratio", 0.05, 0.5, false,
+                    "Kernels that were launched but not recorded, before the first recorded one, "
+                    "divided by all kernels; leave out the first steps"},
     [CHECK_THINNED] =
         {"operators missing", "ratio", 0.1, 1, false,
-         "Of the first operators of a file that follow each other on a thread, which numbers them "
-         "one by one, those with a leap in between: a trace that was thinned out idles where it "
-         "worked"},
-    [CHECK_ACTIVITIES] = {"activities recorded", "count", HEALTH_FEW, 0.3, true,
-                          "Of devices, in all traces; fewer are no picture of a run"},
-    [CHECK_HOLES] =
-        {"holes in samples", "ratio", 0.05, 0.2, false,
-         "Time of the sampling of devices in intervals of more than three median ones, over all"},
+         "Gaps in the numbers that the profiler gives consecutive operators of a thread, among the "
+         "first operators of a file; a thinned-out trace shows idle time where the program worked"},
+    [CHECK_ACTIVITIES] =
+        {"activities recorded", "count", HEALTH_FEW, 0.3, true,
+         "Number of device activities in all traces; too few do not represent a run"},
+    [CHECK_HOLES] = {"holes in samples", "ratio", 0.05, 0.2, false,
+                     "Sampling time of devices in intervals longer than three median intervals, "
+                     "divided by all of it"},
     [CHECK_OVERHEAD] =
         {"profiler overhead", "ratio", 0.05, 1, false,
-         "Time that the profiler says it took itself, over the extent of the host's spans"},
-    [CHECK_CROSSED] =
-        {"spans that cross", "ratio", 0.001, 1, false,
-         "Spans that end after the span around them, over the host's spans; spoils self time"},
+         "Time that the profiler says it took itself, divided by the extent of the host's spans"},
+    [CHECK_CROSSED] = {"spans that cross", "ratio", 0.001, 1, false,
+                       "Spans that end after the span around them, divided by the host's spans; "
+                       "they make self times unreliable"},
     [CHECK_RANKS] = {"ranks missing", "ratio", 0, 0.2, false,
-                     "Of the world size that the traces name; what is said of one rank holds, but "
-                     "who waits for "
-                     "whom is not known"},
-    [CHECK_FEWEST] =
-        {"fewest activities", "ratio", 0.9, 0.1, true,
-         "Of a rank, over the median rank: a rank that recorded less, or does other work"},
-    [CHECK_ALIKE] =
-        {"kernels in common", "ratio", 0.9, 0.1, true,
-         "Of a rank with the rank most like it, over the kernels of either, by name: a rank that "
-         "runs something else, or lost what it ran"},
-    [CHECK_GRAIN] =
-        {"resolution", "ns", 100, 0, false,
-         "Largest number that divides the times looked at; short kernels and gaps are rounded to "
-         "it"},
+                     "Ranks not read, divided by the world size that the traces name; statements "
+                     "about one rank hold, but who waits for whom is not known"},
+    [CHECK_FEWEST] = {"fewest activities", "ratio", 0.9, 0.1, true,
+                      "Activities of the rank with the fewest, divided by the median rank's: a "
+                      "rank that recorded less, or does other work"},
+    [CHECK_ALIKE] = {"kernels in common", "ratio", 0.9, 0.1, true,
+                     "Kernels, by name, that a rank shares with its most similar rank, divided by "
+                     "the kernels of either: a low value is a rank that runs something else, or "
+                     "lost part of its recording"},
+    [CHECK_GRAIN] = {"resolution", "ns", 100, 0, false,
+                     "Largest number that divides the examined times; short kernels and gaps are "
+                     "rounded to it"},
 };
 
 /* What whole microseconds take from the trust, any device work that is not known as such, and what
@@ -731,8 +729,8 @@ static const struct ta_scalar_def scalar = {
     "Trust",
     TA_UNIT_RATIO,
     TA_HIGHER,
-    .doc = "Product of what the checks of the traces leave; findings are "
-           "believed that much less",
+    .doc = "Share of trust that the recording checks leave, 100 % if all pass; the confidence of "
+           "findings is multiplied by it",
     .read_as = TA_AS_TRUST};
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -775,6 +773,8 @@ static const struct ta_analysis_ops ops = {.samples_op_args = samples_op_args,
                                            .tables = tables,
                                            TA_READS(reads)};
 
-TA_PLUGIN(analysis, health, &ops, .title = "Trace health",
-          .summary = "Whether the traces can carry what is said of them: health.checks",
-          .version = "1");
+TA_PLUGIN(
+    analysis, health, &ops, .title = "Trace health",
+    .summary =
+        "Whether the recordings are good enough to support what is said about them: health.checks",
+    .version = "1");

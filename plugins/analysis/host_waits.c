@@ -39,29 +39,30 @@ static const struct ta_partial_def partials[] = {
 enum { SHARE = FIELDS };
 static const struct ta_column by_place_columns[] = {
     [RANK] = TA_DUMP_RANK_COLUMN,
-    [CALL] = {"call", "Call", TA_TEXT, .doc = "The outermost frame or call that waits"},
-    [PLACE] = {"place", "Place", TA_TEXT,
-               .doc = "The nearest function or range of the program around it; empty without any"},
+    [CALL] = {"call", "Call", TA_TEXT, .doc = "Outermost frame or call that waits"},
+    [PLACE] =
+        {"place", "Call site", TA_TEXT,
+         .doc = "Nearest function or range of the program around the wait; empty if there is none"},
     [CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER,
-               .doc = "Number of waits; null of stacks"},
+               .doc = "Number of waits; empty for stack samples"},
     [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-               .doc = "Time in them; null where only samples were counted"},
+               .doc = "Time in these waits; empty if only samples were counted"},
     [SAMPLES] = {"samples", "Samples", TA_COUNT, .better = TA_LOWER,
-                 .doc = "Samples of stacks in them; null where time was summed up"},
-    [SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-               .doc = "Of the window of the program; of stacks, of the time or samples of all"},
+                 .doc = "Number of stack samples in these waits; empty if time was summed up"},
+    [SHARE] =
+        {"share", "Share", TA_RATIO, .better = TA_LOWER,
+         .doc = "Share of the program's window; for stack samples, share of all time or samples"},
 };
 
 static const struct ta_table_def by_place = {
     "waits.by_place",
     "Host waits by call site",
     TA_COLUMNS(by_place_columns),
-    .doc = "One row per rank, call and place, of inputs without device activities: functions in "
-           "which Python waits for a device (`Tensor.cpu`, `Tensor.item`, "
-           "`torch.cuda.synchronize`, `Event.synchronize` and their like), and calls of the "
-           "runtime that do. Of a trace, the waits of the thread that waits longest, from 20 µs "
-           "on. Whether the "
-           "device works meanwhile is not recorded.",
+    .doc = "One row per rank, call and call site, for inputs without device activities: functions "
+           "in which Python waits for a device (`Tensor.cpu`, `Tensor.item`, "
+           "`torch.cuda.synchronize`, `Event.synchronize` and the like), and runtime calls that "
+           "do. For a trace, the waits of 20 µs or more of the thread that waits longest. Whether "
+           "the device works meanwhile is not recorded.",
     .tier = TA_TIER_DETAIL,
     .order = {&by_place_columns[SHARE], TA_DESCENDING},
     .not_of_ranks = true};
@@ -261,5 +262,4 @@ static const struct ta_analysis_ops ops = {
     .section = "launches", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, host_waits, &ops, .title = "Host waits by call site",
-          .summary = "Waits for a device in recordings of the host alone: waits.by_place",
-          .version = "1");
+          .summary = "Waits for a device in host-only recordings: waits.by_place", .version = "1");

@@ -263,42 +263,40 @@ static const enum ta_partial_use uses[] = {
     [PARTIAL_OWNERS] = TA_COMPARED, [PARTIAL_SITES] = TA_NOT_COMPARED};
 
 static const char owner_doc[] =
-    "A cause of idle time, or: launching, the host hands out work (operators, Python, "
-    "calls, the way of a launch to the device, and less than 1 ms between them of which nothing "
-    "was "
-    "recorded) and is late for nothing else; value read, synchronization, blocking copy and "
-    "pageable "
-    "copy, the host waits for the device in an operator, by a call of the program, or for a copy, "
-    "or it has not caught up with the device since";
+    "Root cause of the idle time: the immediate cause, except: launching: the host prepares and "
+    "launches work (operators, Python, runtime calls, launch latency, and less than 1 ms in "
+    "between of which nothing was recorded) and is late for no other reason; value read, "
+    "synchronization, blocking copy and pageable copy: the host waits for the device in an "
+    "operator, a call of the program or a copy, or has not caught up with the device since";
 
 enum { OWNERS_RANK, OWNERS_DEVICE, OWNERS_OWNER, OWNERS_TOTAL, OWNERS_LATER, OWNERS_SHARE };
 static const struct ta_column by_owner_columns[] = {
     [OWNERS_RANK] = TA_RANK_COLUMN,
     [OWNERS_DEVICE] = TA_DEVICE_COLUMN,
-    [OWNERS_OWNER] = {"owner", "Owner", TA_TEXT, .doc = owner_doc},
-    [OWNERS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                      .doc = "Idle time that belongs to it; the owners of a device add up to its "
-                             "idle time"},
-    [OWNERS_LATER] = {"later_ns", "Later", TA_NS, .better = TA_LOWER,
-                      .doc = "Of it, after a call that waits has returned, or in a copy of "
+    [OWNERS_OWNER] = {"owner", "Root cause", TA_TEXT, .doc = owner_doc},
+    [OWNERS_TOTAL] =
+        {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+         .doc =
+             "Idle time with this root cause; the root causes of a device add up to its idle time"},
+    [OWNERS_LATER] = {"later_ns", "Catching up", TA_NS, .better = TA_LOWER,
+                      .doc = "Part of the total after a waiting call has returned, or in a copy of "
                              "pageable memory"},
     [OWNERS_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-                      .doc = "Of the idle time of the device"},
+                      .doc = "Share of the idle time of the device"},
 };
 
 static const struct ta_table_def by_owner = {
     "gpu_idle.by_owner",
-    "Idle time by owner",
+    "Idle time by root cause",
     TA_COLUMNS(by_owner_columns),
-    .doc =
-        "One row per rank, device and owner: each nanosecond of `gpu_idle.by_cause` belongs to "
-        "one. While a thread waits for the device it launches nothing, so afterwards the device "
-        "idles until the thread has launched again. Of that time (handing out work, launch "
-        "latency, less than 10 ms outside of all spans) the wait owns as much as it lasted, less "
-        "what the device idled during it, until the thread is 3 ms ahead of the device, has "
-        "launched 100 times without getting there, or computes, compiles, loads or allocates "
-        "for 100 µs. Waits in a row add up, and each owns no more than it lasted, the latest "
-        "first. So it is after computation on the CPU.",
+    .doc = "One row per rank, device and root cause: each nanosecond of `gpu_idle.by_cause` has "
+           "one. While a thread waits for the device it launches nothing, so afterwards the device "
+           "idles until the thread has launched again. Of that time (launching work, launch "
+           "latency, less than 10 ms outside all spans) the wait is the root cause for as long as "
+           "it lasted, less the idle time of the device during it, until the thread is 3 ms ahead "
+           "of the device, has launched 100 times without getting there, or computes, compiles, "
+           "loads or allocates for 100 µs. Consecutive waits add up; each accounts for at most its "
+           "own duration, the latest first. The same holds after computation on the CPU.",
     .tier = TA_TIER_DETAIL,
     .order = {&by_owner_columns[OWNERS_TOTAL], TA_DESCENDING}};
 
@@ -316,31 +314,31 @@ enum {
 static const struct ta_column owner_sites_columns[] = {
     [OWNER_SITES_RANK] = TA_RANK_COLUMN,
     [OWNER_SITES_DEVICE] = TA_DEVICE_COLUMN,
-    [OWNER_SITES_OWNER] = {"owner", "Owner", TA_TEXT, .doc = owner_doc},
+    [OWNER_SITES_OWNER] = {"owner", "Root cause", TA_TEXT, .doc = owner_doc},
     [OWNER_SITES_FUNCTION] =
         {"function", "Function", TA_TEXT,
-         .doc = "Nearest function around that is neither of torch nor of Python's library; else "
-                "the nearest annotated range, else the outermost operator"},
-    [OWNER_SITES_SITE] = {"site", "Where", TA_TEXT,
-                          .doc = "The operator, function or range that the host was in; of a wait "
-                                 "the outermost operator that waits, else the call"},
-    [OWNER_SITES_PIECES] = {"pieces", "Pieces", TA_COUNT, .better = TA_LOWER,
-                            .doc = "Pieces of idle time"},
+         .doc = "Nearest enclosing function that belongs neither to torch nor to Python's library; "
+                "otherwise the nearest annotated range, otherwise the outermost operator"},
+    [OWNER_SITES_SITE] = {"site", "Call site", TA_TEXT,
+                          .doc = "Operator, function or range that the host was in; for a wait, "
+                                 "the outermost operator that waits, otherwise the call"},
+    [OWNER_SITES_PIECES] = {"pieces", "Intervals", TA_COUNT, .better = TA_LOWER,
+                            .doc = "Number of idle intervals"},
     [OWNER_SITES_WAITS] = {"waits", "Waits", TA_COUNT, .better = TA_LOWER,
-                           .doc = "Calls that wait and that some of the time belongs to"},
+                           .doc = "Waiting calls that are the root cause of part of the time"},
     [OWNER_SITES_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
                            .doc = "Idle time of the device"},
     [OWNER_SITES_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-                           .doc = "Of the idle time of the owner on this device"},
+                           .doc = "Share of the device's idle time with this root cause"},
 };
 
 static const struct ta_table_def owner_sites = {
     "gpu_idle.owner_sites",
-    "Idle time by owner and function",
+    "Idle time by root cause and function",
     TA_COLUMNS(owner_sites_columns),
-    .doc = "One row per rank, device, owner, function and place: where a programmer can act on "
-           "idle time that the host is the reason for. Of an owner the 50 places with most of it, "
-           "the others as one row a function. The 10,000 largest of all.",
+    .doc = "One row per rank, device, root cause, function and call site: where a programmer can "
+           "act on idle time that the host causes. For each root cause the 50 call sites with the "
+           "most time; the others are one row per function. At most the 10,000 largest rows.",
     .tier = TA_TIER_DETAIL,
     .order = {&owner_sites_columns[OWNER_SITES_TOTAL], TA_DESCENDING}};
 
@@ -425,10 +423,9 @@ static bool add_sites(const struct ta_partial *sites, struct ta_section_builder 
     }
     free(list);
     if (kept < n)
-        ta_add_missing(out,
-                       "Of the %zu places where devices lost idle time the %zu largest are "
-                       "listed.",
-                       n, kept);
+        ta_add_missing(
+            out, "Of the %zu call sites where devices lost idle time the %zu largest are listed.",
+            n, kept);
     return true;
 }
 
@@ -455,6 +452,7 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .finish = finish,
                                            .tables = tables};
 
-TA_PLUGIN(analysis, idle_owners, &ops, .title = "Owners of idle time",
-          .summary = "To what idle time belongs, and where in the program: gpu_idle.by_owner",
-          .version = "1");
+TA_PLUGIN(
+    analysis, idle_owners, &ops, .title = "Root causes of idle time",
+    .summary = "Root causes of idle time, and where in the program they are: gpu_idle.by_owner",
+    .version = "1");

@@ -55,54 +55,55 @@ enum {
     BY_CALL_IDLE
 };
 static const struct ta_column by_call_columns[] = {
-    [BY_CALL_WHAT] =
-        {"what", "Kind", TA_TEXT,
-         .doc = "allocation (memory of the device or pinned memory from the driver, past the cache "
-                "of PyTorch), module (code loaded onto the device), compilation, autotuning, or "
-                "capture (a graph is recorded or made ready)"},
+    [BY_CALL_WHAT] = {"what", "Kind", TA_TEXT,
+                      .doc = "allocation (device or pinned memory taken from the driver instead of "
+                             "PyTorch's cache), module (code loaded onto the device), compilation, "
+                             "autotuning, or capture (a graph is recorded or instantiated)"},
     [BY_CALL_RANK] = TA_RANK_COLUMN,
     [BY_CALL_CALL] = {"call", "Call", TA_TEXT, .doc = "Name of the call or range"},
     [BY_CALL_PHASE] =
         {"phase", "Phase", TA_TEXT,
-         .doc = "warm-up: starts before the first step of `steps.by_step` ends, else steady, as is "
-                "what is compiled again; not marked where the trace has no two steps"},
+         .doc = "warm-up: starts before the first step of `steps.by_step` ends; steady: later, or "
+                "a recompilation; not marked: the trace does not have two steps"},
     [BY_CALL_CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER,
-                       .doc = "Number of calls that lie in no other of the table"},
-    [BY_CALL_HOST] = {"host_ns", "On the host", TA_NS, .better = TA_LOWER,
-                      .doc = "Time of the calls that no earlier one of another thread has, so that "
-                             "sums are unions"},
-    [BY_CALL_IDLE] = {"idle_ns", "Device idle", TA_NS, .better = TA_LOWER,
-                      .doc = "The part of it in which no device of the rank had work, from the "
-                             "first to the last activity"},
+                       .doc = "Number of calls, without calls inside another call of this table"},
+    [BY_CALL_HOST] =
+        {"host_ns", "Host time", TA_NS, .better = TA_LOWER,
+         .doc = "Time of the calls; time that calls of several threads share counts once"},
+    [BY_CALL_IDLE] = {"idle_ns", "GPU idle", TA_NS, .better = TA_LOWER,
+                      .doc = "Part of the host time in which no device of the rank had work, "
+                             "between its first and its last activity"},
 };
 
 static const struct ta_table_def by_call = {
     "interruptions.by_call", "Allocation, loading and compilation calls",
     TA_COLUMNS(by_call_columns),
-    .doc = "One row per kind, rank, call and phase: what belongs into the warm-up, because it "
-           "stops the host.",
+    .doc = "One row per kind, rank, call and phase: calls that belong in the warm-up because they "
+           "stop the host.",
     .order = {&by_call_columns[BY_CALL_HOST], TA_DESCENDING}};
 
 enum { BY_RANK, BY_PLACE, BY_FRAME, BY_CODE, BY_STEP, BY_PHASE, BY_TIMES, BY_HOST, BY_IDLE };
 static const struct ta_column compilations_columns[] = {
     [BY_RANK] = TA_RANK_COLUMN,
-    [BY_PLACE] = {"place", "Place", TA_TEXT,
-                  .doc = "The nearest function or range of the program around it; null without"},
+    [BY_PLACE] = {"place", "Call site", TA_TEXT,
+                  .doc = "Nearest function or range of the program around the compilation; empty "
+                         "if there is none"},
     [BY_FRAME] = {"frame", "Frame", TA_INTEGER,
-                  .doc = "Which function, as torch.compile counts them (F of \"Torch-Compiled "
-                         "Region: F/C\"); null where no compiled region follows"},
+                  .doc = "Number of the compiled function, as torch.compile counts them (F of "
+                         "\"Torch-Compiled Region: F/C\"); empty if no compiled region follows"},
     [BY_CODE] = {"code", "Compiled before", TA_COUNT, .better = TA_LOWER,
-                 .doc =
-                     "How often it had been compiled before (C, or in the recording): above 0 it "
-                     "is compiled again"},
-    [BY_STEP] = {"step", "Step", TA_TEXT, .doc = "The step in which it begins; null without steps"},
-    [BY_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "As in `interruptions.by_call`"},
+                 .doc = "How often the function had been compiled before (C, or counted in the "
+                        "recording): above 0 this is a recompilation"},
+    [BY_STEP] = {"step", "Step", TA_TEXT,
+                 .doc = "Step in which the compilation begins; empty without steps"},
+    [BY_PHASE] = {"phase", "Phase", TA_TEXT,
+                  .doc = "warm-up, steady or not marked, as for all interruptions"},
     [BY_TIMES] = {"times", "Compilations", TA_COUNT, .better = TA_LOWER,
                   .doc = "Number of compilations"},
-    [BY_HOST] = {"host_ns", "On the host", TA_NS, .better = TA_LOWER,
-                 .doc = "Their time, all stages of each"},
-    [BY_IDLE] = {"idle_ns", "Device idle", TA_NS, .better = TA_LOWER,
-                 .doc = "The part of it in which no device of the rank had work"},
+    [BY_HOST] = {"host_ns", "Host time", TA_NS, .better = TA_LOWER,
+                 .doc = "Time of these compilations with all of their stages"},
+    [BY_IDLE] = {"idle_ns", "GPU idle", TA_NS, .better = TA_LOWER,
+                 .doc = "Part of the host time in which no device of the rank had work"},
 };
 
 static const struct ta_table_def compilations = {
@@ -516,6 +517,6 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .tables = tables};
 
 TA_PLUGIN(analysis, interruptions, &ops, .title = "Allocation, loading and compilation calls",
-          .summary = "Calls that belong into the warm-up, and what they cost later: "
+          .summary = "Calls that belong in the warm-up, and what they cost later: "
                      "interruptions.by_call, compile.compilations",
           .version = "1");

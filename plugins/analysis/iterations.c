@@ -55,24 +55,25 @@ static const struct ta_column by_name_columns[] = {
     [COUNT] = {"count", "Iterations", TA_COUNT, .read_as = TA_AS_ITERATION_COUNT,
                .doc = "Number of iterations"},
     [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .read_as = TA_AS_ITERATION_TIME,
-               .doc = "Sum of durations"},
+               .doc = "Sum of the durations of the iterations"},
     [PER_S] = {"per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER, .weight = 0.4,
-               .doc = "Iterations over total"},
+               .doc = "Iterations divided by their total time"},
     [MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.2,
-              .doc = "Total divided by iterations"},
+              .doc = "Total time divided by iterations"},
     [MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest iteration"},
     [MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .weight = 0.1, .doc = "Longest iteration"},
     [P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER,
-             .doc = "Median; none where only sums are recorded"},
-    [MEDIAN_REPORTED] =
-        {"median_reported_ns", "Median as reported", TA_NS, .better = TA_LOWER,
-         .doc = "Median of the profiler, which of an even number takes the upper middle value"},
-    [WARMUP] = {"warmup", "Warm-up", TA_COUNT, .better = TA_LOWER, .role = TA_NOTE,
-                .doc = "First iterations that took more than one and a half times the median"},
+             .doc = "Median duration of an iteration; empty if only sums are recorded"},
+    [MEDIAN_REPORTED] = {"median_reported_ns", "Reported median", TA_NS, .better = TA_LOWER,
+                         .doc = "Median as reported by the profiler, which takes the upper of the "
+                                "two middle values if the number is even"},
+    [WARMUP] =
+        {"warmup", "Warm-up", TA_COUNT, .better = TA_LOWER, .role = TA_NOTE,
+         .doc = "Number of first iterations that took more than one and a half times the median"},
     [STEADY_PER_S] = {"steady_per_s", "Steady rate", TA_TYPE_NUMBER, TA_UNIT_PER_S,
-                      .better = TA_HIGHER, .doc = "Rate without these"},
-    [FIRST] = {"first_ns", "First", TA_NS, .better = TA_LOWER,
-               .doc = "The first iteration; none where only sums are recorded"},
+                      .better = TA_HIGHER, .doc = "Iterations per second without the warm-up"},
+    [FIRST] = {"first_ns", "First iteration", TA_NS, .better = TA_LOWER,
+               .doc = "Duration of the first iteration; empty if only sums are recorded"},
 };
 
 static const struct ta_table_def by_name = {
@@ -80,8 +81,8 @@ static const struct ta_table_def by_name = {
     "Iterations",
     TA_COLUMNS(by_name_columns),
     .doc = "One row per rank and loop: iterations that a profiler summed up, the calls of "
-           "`scope/total` of a stage table, and the denoising steps. Only where each iteration "
-           "is recorded there is a median of ours and a warm-up.",
+           "`scope/total` in a stage table, and the denoising steps. Median and warm-up need every "
+           "iteration to be recorded.",
     .rank_words = "Loop",
     .brief = &(const struct ta_brief){.place = 400,
                                       .rows = 6,
@@ -242,6 +243,7 @@ static const struct ta_analysis_ops ops = {.section = "diffusion",
                                            .tables = tables,
                                            TA_READS(reads)};
 
-TA_PLUGIN(analysis, iterations, &ops, .title = "Diffusion and throughput",
-          .summary = "Iterations of loops, their rate and the slow first ones: iterations.by_name",
-          .version = "2");
+TA_PLUGIN(
+    analysis, iterations, &ops, .title = "Diffusion and throughput",
+    .summary = "Iterations of loops, their rate, and slow first iterations: iterations.by_name",
+    .version = "2");

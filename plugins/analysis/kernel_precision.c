@@ -21,14 +21,14 @@ static const struct ta_partial_def partials[] = {{"products", fields, FIELDS}, {
 enum { UNITS_CLASS, UNITS_USE, UNITS_CALLS, UNITS_TOTAL, UNITS_SHARE };
 static const struct ta_column matrix_units_columns[] = {
     [UNITS_CLASS] = {"class", "Class", TA_TEXT, .doc = "gemm, conv or attention"},
-    [UNITS_USE] =
-        {"matrix_unit", "Tensor cores", TA_TEXT,
-         .doc = "Whether the name of the kernel shows an instruction of tensor cores, or of matrix "
-                "cores on AMD (MFMA): yes, no, or unknown when the name does not tell"},
-    [UNITS_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
+    [UNITS_USE] = {"matrix_unit", "Tensor cores", TA_TEXT,
+                   .doc = "Whether the kernel uses tensor cores (matrix cores, MFMA, on AMD), by "
+                          "its name: yes, no, or unknown if the name does not show it"},
+    [UNITS_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of kernel executions"},
     [UNITS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                     .doc = "Sum of durations, all ranks"},
-    [UNITS_SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over the total of the class"},
+                     .doc = "Sum of the kernel durations, all ranks"},
+    [UNITS_SHARE] = {"share", "Share", TA_RATIO,
+                     .doc = "Total as a share of the total of the class"},
 };
 
 static const struct ta_table_def matrix_units = {
@@ -36,9 +36,9 @@ static const struct ta_table_def matrix_units = {
     "Tensor-core use (matrix cores on AMD)",
     TA_COLUMNS(matrix_units_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per class of product and evidence in the names of its kernels. The scalar "
-           "`matrix_unit_share` is the share of the time of `gemm` and `conv` that shows tensor "
-           "cores.",
+    .doc = "One row per class (GEMM, convolution, attention) and evidence in the names of its "
+           "kernels. The scalar `matrix_unit_share` is the share of the time of `gemm` and `conv` "
+           "that shows tensor cores.",
     .order = {&matrix_units_columns[UNITS_TOTAL], TA_DESCENDING}};
 
 enum {
@@ -55,21 +55,23 @@ static const struct ta_column precisions_columns[] = {
     [PRECISION_CLASS] = {"class", "Class", TA_TEXT, .doc = "gemm, conv or attention"},
     [PRECISION_TYPE] =
         {"precision", "Precision", TA_TEXT, .read_as = TA_AS_PRECISION,
-         .doc = "Type of the inputs: fp64, fp32, tf32 (fp32 rounded for tensor cores), fp16, bf16, "
-                "fp8, int8, fp4, or unknown. Sums are often kept in a wider type"},
-    [PRECISION_SOURCE] = {"source", "Source", TA_TEXT,
-                          .doc = "name of the kernel, or operator: the first floating-point input "
-                                 "of the operator that launched it"},
-    [PRECISION_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
+         .doc = "Data type of the inputs: fp64, fp32, tf32 (fp32 rounded for tensor cores), fp16, "
+                "bf16, fp8, int8, fp4, or unknown. Accumulation is often in a wider type"},
+    [PRECISION_SOURCE] = {"source", "Type known from", TA_TEXT,
+                          .doc = "How the type is known: name, of the kernel; operator, the first "
+                                 "floating-point input of the operator that launched it"},
+    [PRECISION_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of kernel executions"},
     [PRECISION_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                         .read_as = TA_AS_PRECISION_TIME, .doc = "Sum of durations, all ranks"},
-    [PRECISION_SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over the total of the class"},
+                         .read_as = TA_AS_PRECISION_TIME,
+                         .doc = "Sum of the kernel durations, all ranks"},
+    [PRECISION_SHARE] = {"share", "Share", TA_RATIO,
+                         .doc = "Total as a share of the total of the class"},
     [PRECISION_VECTOR] = {"vector_ns", "Without tensor cores", TA_NS, .better = TA_LOWER,
                           .doc = "Time of kernels whose names show that they do not use tensor "
-                                 "cores; none for no time"},
+                                 "cores; empty if there are none"},
     [PRECISION_THIN] = {"thin_ns", "Memory-bound part", TA_NS,
-                        .doc = "Of that time, products with a vector and depthwise convolutions, "
-                               "which memory bounds anyway"},
+                        .doc = "Part of the time without tensor cores that is bound by memory "
+                               "anyway: matrix-vector products and depthwise convolutions"},
 };
 
 static const struct ta_chart_def chart = {
@@ -88,8 +90,8 @@ static const struct ta_table_def precisions = {
     "GEMM precision",
     TA_COLUMNS(precisions_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per class of product, type of its inputs, and source of that. Chart "
-           "`kernel-precision`.",
+    .doc = "One row per class (GEMM, convolution, attention), type of its inputs, and source of "
+           "the type. Chart `kernel-precision`.",
     .chart = {&chart},
     .order = {&precisions_columns[PRECISION_TOTAL], TA_DESCENDING}};
 
@@ -191,7 +193,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const bool failed = rows.failed || types.known.failed;
     ta_map_free(&rows);
     ta_map_free(&types.known);
-    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot index products") : TA_OK;
+    return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot index GEMMs") : TA_OK;
 }
 
 /* ---- tables -------------------------------------------------------------------------------- */
@@ -253,10 +255,9 @@ static void add_precision(const struct ta_partial *products, struct ta_section_b
 
 static const struct ta_scalar_def scalar = {
     "matrix_unit_share", "Tensor-core use", TA_UNIT_RATIO, TA_HIGHER,
-    .doc = "Time of gemm and conv kernels whose names show an "
-           "instruction of tensor cores (matrix cores on AMD), over "
-           "the time of all gemm and conv kernels; "
-           "the table of their use says how many names do not say it"};
+    .doc = "Time of gemm and conv kernels whose names show an instruction of tensor cores (matrix "
+           "cores on AMD), divided by the time of all gemm and conv kernels; kernels whose names "
+           "do not show it count as not using them"};
 
 /* Of matrix products and convolutions: those of attention are bound by other things as well. */
 static void add_share(const struct ta_partial *products, bool is_amd,
@@ -316,6 +317,6 @@ static const struct ta_analysis_ops ops = {.needs_args = needs_args,
                                            .tables = tables};
 
 TA_PLUGIN(analysis, kernel_precision, &ops, .title = "Tensor cores and precision",
-          .summary = "Whether products use tensor cores, and in which type: "
-                     "kernels.matrix_units, kernels.precision",
+          .summary = "Whether GEMMs use tensor cores, and in which type: kernels.matrix_units, "
+                     "kernels.precision",
           .version = "2");

@@ -39,20 +39,23 @@ enum {
 static const struct ta_column by_name_columns[] = {
     [KERNEL_NAME] = {"name", "Kernel", TA_TEXT, .read_as = TA_AS_KERNEL,
                      .doc = "Name of the kernel"},
-    [KERNEL_CLASS] = {"class", "Class", TA_TEXT, .read_as = TA_AS_KERNEL_CLASS, .detail = true,
-                      .doc = "comm moves data between ranks, compute is all else; by the name"},
+    [KERNEL_CLASS] =
+        {"class", "Class", TA_TEXT, .read_as = TA_AS_KERNEL_CLASS, .detail = true,
+         .doc = "By its name: comm if the kernel moves data between ranks, otherwise compute"},
     [KERNEL_CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_KERNEL_CALLS,
-                      .over_ranks = TA_OVER_CALLS, .doc = "Number of executions"},
-    [KERNEL_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .read_as = TA_AS_KERNEL_TIME,
-                      .over_ranks = TA_OVER_TIME,
-                      .doc = "Sum of durations over all ranks: work, not wall time"},
+                      .over_ranks = TA_OVER_CALLS, .doc = "Number of kernel executions"},
+    [KERNEL_TOTAL] =
+        {"total_ns", "Total", TA_NS, .better = TA_LOWER, .read_as = TA_AS_KERNEL_TIME,
+         .over_ranks = TA_OVER_TIME,
+         .doc = "Sum of the kernel durations, all ranks; kernels at the same time add up"},
     [KERNEL_SHARE] = {"share", "Share", TA_RATIO, .over_ranks = TA_OVER_SHARE,
-                      .doc = "Total over the total of all kernels"},
+                      .doc = "Total as a share of the time of all kernels"},
     TA_SPREAD_COLUMNS(KERNEL_MEAN),
     [KERNEL_KIND] = {"kind", "What it does", TA_TEXT,
-                     .doc = "Class of the kernel, by the table of names"},
-    [KERNEL_FAMILY] = {"family", "Library or algorithm", TA_TEXT,
-                       .doc = "Library or algorithm; empty when the class says it all"},
+                     .doc = "What the kernel does, by its name: gemm, attention, norm and so on"},
+    [KERNEL_FAMILY] =
+        {"family", "Library or algorithm", TA_TEXT,
+         .doc = "Library or algorithm, by the kernel name; empty if the class says it all"},
 };
 
 static const struct ta_chart_def pareto = {
@@ -70,10 +73,10 @@ static const struct ta_table_def by_name = {
     "kernels.by_name",
     "Device time by kernel",
     TA_COLUMNS(by_name_columns),
-    .doc = "One row per kernel name, all ranks together. `comm`: the name contains, in any "
-           "letter case, `nccl…kernel`, `rccl`, `nvshmem`, `multimem_all_reduce`, "
-           "`cross_device_reduce`, `one_shot_all_reduce` and its spellings, `hcom_`, or "
-           "`deep_ep`. The list is part of `src/model/kernel_names.def`. Chart `kernels-pareto`.",
+    .doc = "One row per kernel name, all ranks together. `comm`: the name contains, in any letter "
+           "case, `nccl…kernel`, `rccl`, `nvshmem`, `multimem_all_reduce`, `cross_device_reduce`, "
+           "`one_shot_all_reduce` and its spellings, `hcom_`, or `deep_ep`. The list is part of "
+           "`src/model/kernel_names.def`. Chart `kernels-pareto`.",
     .chart = {&pareto},
     .order = {&by_name_columns[KERNEL_TOTAL], TA_DESCENDING},
     .joining = TA_JOIN_SUMS,
@@ -85,8 +88,8 @@ enum { QUANTILES_MOST = 50 };
 #define CONFIDENCE 0.95
 
 static const char interval_doc[] =
-    "Ends of the interval that holds it in 95 of 100 recordings of the same program, if executions "
-    "do not depend on each other; none with too few of them";
+    "End of the 95 % confidence interval of the quantile, assuming that executions do not depend "
+    "on each other; empty if there are too few executions";
 
 enum {
     QUANTILE_NAME,
@@ -100,27 +103,32 @@ enum {
 };
 static const struct ta_column quantiles_columns[] = {
     [QUANTILE_NAME] = {"name", "Kernel", TA_TEXT, .doc = "Name of the kernel"},
-    [QUANTILE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
-    [QUANTILE_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .doc = "Median duration"},
-    [QUANTILE_P50_LOW] = {"p50_low_ns", "p50 from", TA_NS, .better = TA_LOWER, .doc = interval_doc},
-    [QUANTILE_P50_HIGH] = {"p50_high_ns", "p50 to", TA_NS, .better = TA_LOWER, .doc = interval_doc},
+    [QUANTILE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of kernel executions"},
+    [QUANTILE_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER,
+                      .doc = "Median kernel duration"},
+    [QUANTILE_P50_LOW] = {"p50_low_ns", "p50 (95 % low)", TA_NS, .better = TA_LOWER,
+                          .doc = interval_doc},
+    [QUANTILE_P50_HIGH] = {"p50_high_ns", "p50 (95 % high)", TA_NS, .better = TA_LOWER,
+                           .doc = interval_doc},
     [QUANTILE_P95] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER,
-                      .doc = "95th percentile (type 7)"},
-    [QUANTILE_P95_LOW] = {"p95_low_ns", "p95 from", TA_NS, .better = TA_LOWER, .doc = interval_doc},
-    [QUANTILE_P95_HIGH] = {"p95_high_ns", "p95 to", TA_NS, .better = TA_LOWER, .doc = interval_doc},
+                      .doc = "95th percentile of the kernel duration (type 7)"},
+    [QUANTILE_P95_LOW] = {"p95_low_ns", "p95 (95 % low)", TA_NS, .better = TA_LOWER,
+                          .doc = interval_doc},
+    [QUANTILE_P95_HIGH] = {"p95_high_ns", "p95 (95 % high)", TA_NS, .better = TA_LOWER,
+                           .doc = interval_doc},
 };
 
 static const struct ta_table_def quantiles = {
     "kernels.quantiles", "Kernel durations with confidence intervals",
     TA_COLUMNS(quantiles_columns),
-    .doc = "One row per kernel name, of the 50 that take most: quantiles with the 95 % "
-           "intervals of order statistics, which suppose nothing about how durations are "
-           "distributed. The median needs 6 executions, p95 needs 59.",
+    .doc = "One row per kernel name, for the 50 that take longest: quantiles with 95 % confidence "
+           "intervals from order statistics, which assume nothing about the distribution of "
+           "durations. The median needs 6 executions, p95 needs 59.",
     .tier = TA_TIER_DETAIL};
 
 enum { ECDF_CLASS, ECDF_DURATION, ECDF_SHARE, ECDF_KERNELS };
 static const struct ta_column duration_ecdf_columns[] = {
-    [ECDF_CLASS] = {"class", "Class", TA_TEXT, .doc = "Class of the kernels"},
+    [ECDF_CLASS] = {"class", "Class", TA_TEXT, .doc = "Class of the kernels, by their names"},
     [ECDF_DURATION] = {"duration_ns", "Duration", TA_NS, .doc = "Duration of a kernel"},
     [ECDF_SHARE] = {"share", "Share of kernels", TA_RATIO,
                     .doc = "Share of the kernels of the class that take at most this long"},
@@ -130,7 +138,7 @@ static const struct ta_column duration_ecdf_columns[] = {
 
 static const struct ta_chart_def ecdf = {
     .id = "kernel-ecdf",
-    .title = "How long kernels take",
+    .title = "Kernel durations",
     .caption = "Cumulative distribution of kernel duration by class, all ranks (log scale).",
     .kind = TA_CHART_ECDF,
     .x = &duration_ecdf_columns[ECDF_DURATION],
@@ -144,8 +152,8 @@ static const struct ta_table_def duration_ecdf = {
     "Kernel duration distribution",
     TA_COLUMNS(duration_ecdf_columns),
     .tier = TA_TIER_POINTS,
-    .doc = "About 200 points per class of the distribution of kernel durations, for the chart. "
-           "Chart `kernel-ecdf`.",
+    .doc = "About 200 points per class of the cumulative distribution of kernel durations, for the "
+           "chart `kernel-ecdf`.",
     .chart = {&ecdf}};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -281,7 +289,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         ta_dist_steps(times, ECDF_STEPS, add_step, &curve);
     }
     if (ta_partial_rows(names) == 0 && !ta_report_run(in->report)->has_dumps)
-        ta_add_missing(out, "No kernel was recorded: profile with device activities on.");
+        ta_add_missing(out, "No kernel was recorded: enable recording of device activities.");
     return TA_OK;
 }
 
@@ -299,6 +307,6 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .tables = tables};
 
 TA_PLUGIN(analysis, kernels_by_name, &ops, .title = "Kernels",
-          .summary = "Device time by kernel name and how durations spread: kernels.by_name, "
+          .summary = "Device time by kernel name, and the spread of durations: kernels.by_name, "
                      "kernels.quantiles, kernels.duration_ecdf",
           .version = "1");

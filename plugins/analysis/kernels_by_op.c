@@ -4,16 +4,16 @@
 
 #include <traceanalyze/analysis.h>
 
-static const struct ta_column by_op_columns[] = {TA_PLACE_COLUMNS(
-    TA_AS_LAUNCHER, "op", "Operator",
-    "Innermost operator around the launch; none without one, or where no launch is "
-    "known",
-    "Kernel", "Name of the kernel")};
+static const struct ta_column by_op_columns[] = {
+    TA_PLACE_COLUMNS(TA_AS_LAUNCHER, "op", "Operator",
+                     "Innermost operator around the launch; empty if there is none, or if the "
+                     "launch was not recorded",
+                     "Kernel", "Name of the kernel")};
 
 static const struct ta_table_def by_op = {
     "kernels.by_op", "Kernels by operator", TA_COLUMNS(by_op_columns),
-    .doc = "One row per operator and kernel that it launches, all ranks, in the order of their "
-           "first run.",
+    .doc = "One row per operator and kernel that it launches, all ranks, in the order of the first "
+           "execution.",
     .tier = TA_TIER_DETAIL};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -52,6 +52,6 @@ static const struct ta_analysis_ops ops = {.section = "kernels",
                                            .tables = tables};
 
 TA_PLUGIN(analysis, kernels_by_op, &ops, .title = "Kernels by operator",
-          .summary = "Which kernels each operator launches, in the order of their first run: "
+          .summary = "Which kernels each operator launches, in the order of their first execution: "
                      "kernels.by_op",
           .version = "1");

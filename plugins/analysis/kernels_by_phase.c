@@ -42,10 +42,10 @@ struct phase_ranges {
 /* clang-format off */
 /* Three columns of both tables, from enumerator `class` on. */
 #define PHASE_CLASS_COLUMNS(class) \
-    [(class)] = {"class", "Class", TA_TEXT, .doc = "As in Device time by kernel class"}, \
-    [(class) + 1] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions, all ranks"}, \
+    [(class)] = {"class", "Class", TA_TEXT, .doc = "What the kernel does, by its name"}, \
+    [(class) + 1] = {"calls", "Calls", TA_COUNT, .doc = "Number of kernel executions, all ranks"}, \
     [(class) + 2] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, \
-                     .doc = "Sum of durations: work, not wall time"}
+                     .doc = "Sum of the kernel durations, all ranks; kernels at the same time add up"}
 /* clang-format on */
 
 static inline struct ta_cell phase_class_cell(int64_t kind)
@@ -413,7 +413,7 @@ static const struct ta_column kernels_by_phase_columns[] = {
     [PHASE] = {"phase", "Phase", TA_TEXT,
                .doc = "Annotated range in which the kernels were launched"},
     PHASE_CLASS_COLUMNS(CLASS),
-    [SHARE] = {"share", "Share", TA_RATIO, .doc = "Part of the time of all kernels of the phase"},
+    [SHARE] = {"share", "Share", TA_RATIO, .doc = "Share of the time of all kernels of the phase"},
 };
 
 static const struct ta_chart_def phase_chart = {
@@ -432,13 +432,13 @@ static const struct ta_table_def kernels_by_phase = {
     "kernels.by_phase",
     "Kernel classes by phase",
     TA_COLUMNS(kernels_by_phase_columns),
-    .doc = "One row per phase and class, in the order of the run. A phase is the outermost "
-           "range that the program annotates (`user_annotation`, step markers aside) around the "
-           "launch of a kernel; where the thread that launched it has none, as that of "
-           "autograd, the one of another thread that was opened last. Where one range holds at "
-           "least 90 % of the annotated kernel time and half of that lies in ranges within it, "
-           "those are the phases. \"(outside of ranges)\" has the rest; left out when there is "
-           "only one phase. Chart `kernel-classes-by-phase`.",
+    .doc = "One row per phase and class, in the order of the run. A phase is the outermost range "
+           "that the program annotates (`user_annotation`, except step markers) around the launch "
+           "of a kernel; if the thread that launched it has none, like the autograd thread, the "
+           "range of another thread that was opened last. If one range contains at least 90 % of "
+           "the annotated kernel time and half of it lies in inner ranges, the inner ranges are "
+           "the phases. \"(outside of ranges)\" has the rest; left out if there is only one phase. "
+           "Chart `kernel-classes-by-phase`.",
     .tier = TA_TIER_DETAIL,
     .chart = {&phase_chart}};
 
@@ -557,9 +557,10 @@ static const struct ta_partial_def partials[] = {
 
 enum { IN_STEP, IN_CLASS, IN_CALLS, IN_TOTAL, IN_SHARE };
 static const struct ta_column by_step_columns[] = {
-    [IN_STEP] = {"step", "Step", TA_TEXT, .doc = "Label of the step, of all ranks"},
+    [IN_STEP] = {"step", "Step", TA_TEXT, .doc = "Label of the step"},
     PHASE_CLASS_COLUMNS(IN_CLASS),
-    [IN_SHARE] = {"share", "Share", TA_RATIO, .doc = "Part of the time of all kernels of the step"},
+    [IN_SHARE] = {"share", "Share", TA_RATIO,
+                  .doc = "Share of the time of all kernels of the step"},
 };
 
 static const struct ta_chart_def step_chart = {
@@ -578,8 +579,8 @@ static const struct ta_table_def by_step = {
     "Kernel classes by step",
     TA_COLUMNS(by_step_columns),
     .doc = "One row per step of `steps.by_step`, all ranks together, and class. A kernel belongs "
-           "to the step that was open, on any thread, when it was launched, of several to the one "
-           "that began last; \"(outside of steps)\" has the others. Left out without steps. Chart "
+           "to the step that was open, on any thread, when it was launched; of several, to the one "
+           "that began last. \"(outside of steps)\" has the others. Left out without steps. Chart "
            "`kernel-classes-by-step`.",
     .tier = TA_TIER_DETAIL,
     .chart = {&step_chart}};
@@ -678,7 +679,7 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .finish = finish,
                                            .tables = tables};
 
-TA_PLUGIN(analysis, kernels_by_phase, &ops, .title = "Kernel classes by step and phase",
-          .summary = "What kernels do, by step and by annotated range: kernels.by_step, "
-                     "kernels.by_phase",
-          .version = "1");
+TA_PLUGIN(
+    analysis, kernels_by_phase, &ops, .title = "Kernel classes by step and phase",
+    .summary = "What kernels do, by step and by annotated range: kernels.by_step, kernels.by_phase",
+    .version = "1");

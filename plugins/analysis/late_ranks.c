@@ -80,36 +80,40 @@ enum {
     LOSS_NS
 };
 static const struct ta_column late_columns[] = {
-    [WHAT] = {"what", "Kind", TA_TEXT, .doc = "Stage, layer, loop, step or block"},
-    [TABLE] = {"table", "Table", TA_ID, .doc = "Where the figure stands"},
+    [WHAT] =
+        {"what", "Compared", TA_TEXT,
+         .doc =
+             "What is compared between the ranks: a stage, layer, loop, denoising step or block"},
+    [TABLE] = {"table", "Table", TA_ID, .doc = "Table that has the compared time"},
     [ENCLOSES] = {"encloses", "Encloses others", TA_FLAG,
-                  .doc = "Whether other stages run inside it"},
-    [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that have the figure"},
+                  .doc = "Whether other stages run inside the stage"},
+    [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that have the compared time"},
     [RANK] = {"rank", "Slowest rank", TA_INTEGER,
-              .doc = "The rank that takes longest, the lowest of equals"},
+              .doc = "Rank that takes longest; the lowest number if several do"},
     [VALUE_NS] = {"value_ns", "Rank's time", TA_NS_MEAN, .better = TA_LOWER,
-                  .doc = "The figure of that rank"},
+                  .doc = "Time of the slowest rank: total of a stage or layer, mean of an "
+                         "iteration, step or block"},
     [MEDIAN_NS] = {"median_ns", "Median", TA_NS_MEAN, .better = TA_LOWER,
-                   .doc = "Median of the figure over the other ranks"},
+                   .doc = "Median time of the other ranks"},
     [EXCESS_NS] = {"excess_ns", "Extra time", TA_NS_MEAN, .better = TA_LOWER,
-                   .doc = "Time beyond that median"},
+                   .doc = "Time of the slowest rank beyond the median of the others"},
     [EXCESS] = {"excess", "Slower by", TA_RATIO, .better = TA_LOWER,
-                .doc = "The same over the median"},
+                .doc = "Extra time divided by the median of the other ranks"},
     [DEVIATIONS] = {"deviations", "MADs above median", TA_NUMBER, .better = TA_LOWER,
-                    .doc = "The same over the scaled median absolute deviation of the other ranks; "
-                           "none for fewer than three of them"},
+                    .doc = "Extra time in scaled median absolute deviations (MADs) of the other "
+                           "ranks; empty if there are fewer than three"},
     [LOSS_NS] = {"loss_ns", "Total loss", TA_NS_MEAN, .better = TA_LOWER,
-                 .doc = "Time beyond the median, as often as it happens on the rank"},
+                 .doc = "Extra time multiplied by how often it occurs on the slowest rank"},
 };
 
 static const struct ta_table_def late = {
     "ranks.late",
     "Slowest ranks",
     TA_COLUMNS(late_columns),
-    .doc = "For each figure of time that dumps have of several ranks (total of a stage or "
-           "layer, mean iteration, denoising step or block), the slowest rank and how far it is "
-           "behind the median of the others; the one that costs most comes first. Ranks that "
-           "wait for each other in every step all look late, and none of them stands out.",
+    .doc = "For each time that dumps have for several ranks (total of a stage or layer, mean of an "
+           "iteration, denoising step or block), the slowest rank and how much longer it takes "
+           "than the median of the others; the one that costs most comes first. Ranks that wait "
+           "for each other in every step all look late, and none stands out.",
     .order = {&late_columns[LOSS_NS], TA_DESCENDING},
     .not_of_ranks = true,
     .joining = TA_JOIN_NOT};
@@ -233,5 +237,4 @@ static const struct ta_analysis_ops ops = {
     .section = "ranks", .finish = finish, .of_tables = true, .tables = tables, TA_READS(reads)};
 
 TA_PLUGIN(analysis, late_ranks, &ops, .title = "Ranks",
-          .summary = "The slowest rank by each figure of time in dumps: ranks.late",
-          .version = "1");
+          .summary = "Slowest rank by each time in dumps: ranks.late", .version = "1");

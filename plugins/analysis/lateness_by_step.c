@@ -92,17 +92,19 @@ static bool divide(struct parts *p)
 
 enum { RANK, RANKS, PART, IS_STEP, LATENESS };
 static const struct ta_column by_step_columns[] = {
-    [RANK] = TA_RANK_COLUMN_OF("Rank, or the first of several with rows in common"),
-    [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that share the row: 1 up to 64 ranks"},
+    [RANK] = TA_RANK_COLUMN_OF("Rank, or the first of several ranks that share the row"),
+    [RANKS] = {"ranks", "Ranks", TA_COUNT,
+               .doc = "Number of ranks that share the row: 1 for up to 64 ranks"},
     [PART] = {"part", "Step", TA_INTEGER, .role = TA_IN_SERIES,
-              .doc =
-                  "Number of the step: N of `ProfilerStep#N`, of other steps their place in the "
-                  "recording; without steps, or with more than 64, the number of the "
-                  "part: the collectives in the order of time, in up to 64 parts of equal number"},
-    [IS_STEP] = {"is_step", "By step", TA_FLAG, .doc = "Which of the two"},
-    [LATENESS] = {"lateness_ns", "Lateness", TA_NS_MEAN, .better = TA_LOWER,
-                  .doc = "Mean time from the start of the first rank to its own, over the "
-                         "collectives of the part; of several ranks the largest"},
+              .doc = "Number of the step: N of `ProfilerStep#N`, otherwise its position in the "
+                     "recording; without steps, or with more than 64, number of the part: the "
+                     "collectives in order of time, divided into up to 64 parts of equal number"},
+    [IS_STEP] = {"is_step", "Is a step", TA_FLAG,
+                 .doc = "Whether the row is a step rather than a part of the run"},
+    [LATENESS] =
+        {"lateness_ns", "Lateness", TA_NS_MEAN, .better = TA_LOWER,
+         .doc = "Mean time from the start of the first rank to the start of this rank, over the "
+                "collectives of the step or part; if several ranks share the row, the largest"},
 };
 
 static const struct ta_chart_def chart = {
@@ -122,8 +124,8 @@ static const struct ta_table_def by_step = {
     "Lateness by step",
     TA_COLUMNS(by_step_columns),
     .tier = TA_TIER_POINTS,
-    .doc = "One row per rank, or group of neighbors beyond 64 ranks, and step, "
-           "or part of the run. Chart `rank-step-heatmap`.",
+    .doc = "One row per rank (or group of neighbors beyond 64 ranks) and step or part of the run. "
+           "Chart `rank-step-heatmap`.",
     .joining = TA_JOIN_NOT};
 
 /* Mean lateness of a rank in each part, NAN where it has none. */

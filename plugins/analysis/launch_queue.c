@@ -414,16 +414,16 @@ static const struct ta_partial_def partials[] = {
 
 /* ---- columns -------------------------------------------------------------------------------- */
 
-static const char depth_doc[] =
-    "Launches whose work is not yet done, averaged over the window; a graph is one";
-static const char most_doc[] = "Most of them at one time";
-static const char empty_doc[] = "Share of the window in which nothing was launched or running";
+static const char depth_doc[] = "Mean number of launches whose work is not yet finished, over the "
+                                "window; a graph launch is one";
+static const char most_doc[] = "Largest number of launches whose work is not yet finished";
+static const char empty_doc[] = "Share of the window in which no launch was pending or running";
 static const char floor_doc[] =
-    "5th percentile of the time from the end of a launch to its activity, of those at whose "
-    "launch the device had nothing to do: what a launch takes without a queue";
-static const char late_doc[] = "Activities that began more than 100 µs behind their launch though "
-                               "the device had been idle for "
-                               "as long: they waited for something else";
+    "Launch delay without a queue: 5th percentile of the time from the end of a launch to the "
+    "start of its activity, over launches for which the device had nothing else to do";
+static const char late_doc[] =
+    "Activities that began more than 100 µs after their launch although the device had been idle "
+    "for as long: they waited for something else";
 
 /* clang-format off */
 /* Three columns of both tables, from enumerator `mean` on, with the weights of the means and of the
@@ -432,7 +432,7 @@ static const char late_doc[] = "Activities that began more than 100 µs behind t
     [(mean)] = {"depth_mean", "Mean depth", TA_NUMBER, .weight = (mean_weight), \
                 .doc = depth_doc}, \
     [(mean) + 1] = {"depth_max", "Max depth", TA_COUNT, .doc = most_doc}, \
-    [(mean) + 2] = {"empty_share", "Empty", TA_RATIO, .better = TA_LOWER, \
+    [(mean) + 2] = {"empty_share", "Queue empty", TA_RATIO, .better = TA_LOWER, \
                     .weight = (empty_weight), .doc = empty_doc}
 /* clang-format on */
 
@@ -452,27 +452,27 @@ static const struct ta_column by_rank_columns[] = {
     [RANK_RANK] = TA_RANK_COLUMN,
     [RANK_DEVICE] = TA_DEVICE_COLUMN,
     DEPTH_COLUMNS(RANK_DEPTH, 0.1, 0.2),
-    [RANK_FULL] = {"full_share", "Full", TA_RATIO, .better = TA_LOWER,
-                   .doc = "Share with more than 1000: a launch soon has to wait for a place"},
-    [RANK_FLOOR] = {"floor_ns", "Launch floor", TA_NS, .better = TA_LOWER, .doc = floor_doc},
+    [RANK_FULL] = {"full_share", "Queue full", TA_RATIO, .better = TA_LOWER,
+                   .doc = "Share of the window with more than 1000 unfinished launches: a launch "
+                          "soon has to wait for a free slot"},
+    [RANK_FLOOR] = {"floor_ns", "Minimum launch delay", TA_NS, .better = TA_LOWER,
+                    .doc = floor_doc},
     [RANK_SHORT] = {"short_share", "Unqueued launches", TA_RATIO, .better = TA_LOWER,
-                    .doc = "Share of activities that began within twice the launch floor: the "
-                           "device was waiting for them"},
-    [RANK_LATE] = {"late", "Late launches", TA_COUNT, .better = TA_LOWER, .doc = late_doc},
-    [RANK_LAUNCH_BOUND] = {"launch_bound", "Launch-bound", TA_RATIO, .better = TA_LOWER,
-                           .weight = 0.2,
-                           .doc =
-                               "Share of the window in which the device was idle because the host "
-                               "was still handing out work; moderate above 3 %, high above 15 %"},
+                    .doc = "Share of activities that began within twice the minimum launch delay: "
+                           "the device was waiting for them"},
+    [RANK_LATE] = {"late", "Delayed activities", TA_COUNT, .better = TA_LOWER, .doc = late_doc},
+    [RANK_LAUNCH_BOUND] =
+        {"launch_bound", "Launch-bound", TA_RATIO, .better = TA_LOWER, .weight = 0.2,
+         .doc = "Share of the window in which the device was idle because the host was still "
+                "preparing or launching work; moderate above 3 %, high above 15 %"},
 };
 
 static const struct ta_table_def by_rank = {
     "launch_queue.by_rank",
     "Launch queue by rank",
     TA_COLUMNS(by_rank_columns),
-    .doc = "One row per rank and device with linked activities. A launch is in the queue from "
-           "the start of its call to the end of its last activity on a stream; a graph is one "
-           "launch.",
+    .doc = "One row per rank and device with linked activities. A launch is in the queue from the "
+           "start of its call to the end of its last activity on a stream; a graph launch is one.",
     .tier = TA_TIER_DETAIL,
     .rank_words = "Launch queue"};
 
@@ -493,20 +493,24 @@ static const struct ta_column by_stream_columns[] = {
     [STREAM_RANK] = TA_RANK_COLUMN,
     [STREAM_DEVICE] = TA_DEVICE_COLUMN,
     [STREAM_NAME] = {"stream", "Stream", TA_TEXT, .doc = "Stream of the device, as recorded"},
-    [STREAM_LAUNCHES] = {"launches", "Launches", TA_COUNT,
-                         .doc = "Launches of work for the stream"},
+    [STREAM_LAUNCHES] = {"launches", "Launches", TA_COUNT, .doc = "Launches of work on the stream"},
     DEPTH_COLUMNS(STREAM_DEPTH, 0, 0),
-    [STREAM_FLOOR] = {"floor_ns", "Launch floor", TA_NS, .better = TA_LOWER, .doc = floor_doc},
-    [STREAM_P50] = {"delay_p50_ns", "Delay p50", TA_NS_MEAN,
-                    .doc = "Median time from the end of a launch to the start of its activity, "
-                           "graphs and activities that start before that excluded"},
-    [STREAM_P95] = {"delay_p95_ns", "Delay p95", TA_NS_MEAN, .doc = "95th percentile of the same"},
-    [STREAM_LATE] = {"late", "Late launches", TA_COUNT, .better = TA_LOWER, .doc = late_doc},
+    [STREAM_FLOOR] = {"floor_ns", "Minimum launch delay", TA_NS, .better = TA_LOWER,
+                      .doc = floor_doc},
+    [STREAM_P50] =
+        {"delay_p50_ns", "Delay p50", TA_NS_MEAN,
+         .doc = "Median time from the end of a launch to the start of its activity, without graphs "
+                "and without activities that start before their launch ends"},
+    [STREAM_P95] =
+        {"delay_p95_ns", "Delay p95", TA_NS_MEAN,
+         .doc =
+             "95th percentile of the time from the end of a launch to the start of its activity"},
+    [STREAM_LATE] = {"late", "Delayed activities", TA_COUNT, .better = TA_LOWER, .doc = late_doc},
 };
 
 static const struct ta_table_def by_stream = {
     "launch_queue.by_stream", "Launch queue by stream", TA_COLUMNS(by_stream_columns),
-    .doc = "One row per rank, device and stream to which single kernels, copies or memory sets "
+    .doc = "One row per rank, device and stream on which single kernels, copies or memory sets "
            "were launched.",
     .tier = TA_TIER_DETAIL};
 
@@ -514,19 +518,21 @@ enum { PART_RANK, PART_DEVICE, PART_NUMBER, PART_START, PART_DEPTH, PART_DEPTH_M
 static const struct ta_column over_time_columns[] = {
     [PART_RANK] = TA_RANK_COLUMN,
     [PART_DEVICE] = TA_DEVICE_COLUMN,
-    [PART_NUMBER] = {"part", "Part", TA_INTEGER, .role = TA_IN_SERIES,
-                     .doc = "Number of the part: the window in 100 of equal length, in fewer of "
-                            "more than 500 devices"},
+    [PART_NUMBER] = {"part", "Interval", TA_INTEGER, .role = TA_IN_SERIES,
+                     .doc = "Number of the interval: the window is divided into 100 of equal "
+                            "length (fewer if there are more than 500 devices)"},
     [PART_START] = {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
-                    .doc = "Since the earliest span of the rank's file"},
-    [PART_DEPTH] = {"depth_mean", "Queue length", TA_NUMBER,
-                    .doc = "Launches whose work is not yet done, averaged over the part"},
+                    .doc =
+                        "Start of the interval, counted from the earliest span in the rank's file"},
+    [PART_DEPTH] =
+        {"depth_mean", "Queue length", TA_NUMBER,
+         .doc = "Mean number of launches whose work is not yet finished, over the interval"},
     [PART_DEPTH_MAX] = {"depth_max", "Max depth", TA_COUNT, .doc = most_doc},
 };
 
 static const struct ta_chart_def bin_chart = {
     .id = "launch-queue",
-    .title = "How far the host is ahead",
+    .title = "Launch queue depth",
     .caption = "Launched but unfinished activities, averaged over intervals of the window (1 % of "
                "it or more). Near 0 the device waits for the host.",
     .kind = TA_CHART_LINES,
@@ -549,15 +555,16 @@ enum { CURVE_WHAT, CURVE_DELAY, CURVE_SHARE, CURVE_LAUNCHES };
 static const struct ta_column delay_ecdf_columns[] = {
     [CURVE_WHAT] = {"what", "Activities", TA_TEXT, .doc = "Kernels, or copies and memory sets"},
     [CURVE_DELAY] = {"delay_ns", "Delay", TA_NS,
-                     .doc = "From the end of a launch to the start of its activity"},
+                     .doc = "Time from the end of a launch to the start of its activity"},
     [CURVE_SHARE] = {"share", "Share", TA_RATIO,
-                     .doc = "Share of the launches that take at most so long"},
-    [CURVE_LAUNCHES] = {"launches", "Launches", TA_COUNT, .doc = "Number of them"},
+                     .doc = "Share of the launches with at most this delay"},
+    [CURVE_LAUNCHES] = {"launches", "Launches", TA_COUNT,
+                        .doc = "Number of launches with at most this delay"},
 };
 
 static const struct ta_chart_def delay_chart = {
     .id = "launch-delay",
-    .title = "How long launches wait",
+    .title = "Launch delay",
     .caption = "Cumulative distribution of launch delay, all ranks (log scale). Short: the device "
                "was waiting; long: work was queued ahead.",
     .kind = TA_CHART_ECDF,
@@ -572,8 +579,8 @@ static const struct ta_table_def delay_ecdf = {
     "Distribution of launch delays",
     TA_COLUMNS(delay_ecdf_columns),
     .tier = TA_TIER_POINTS,
-    .doc = "Steps of a distribution, all ranks: about 200 per kind of activity. Chart "
-           "`launch-delay`.",
+    .doc = "Points of the cumulative distribution of launch delays, all ranks: about 200 per kind "
+           "of activity. Chart `launch-delay`.",
     .chart = {&delay_chart}};
 
 enum { DISPATCH };
@@ -737,7 +744,6 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .tables = tables};
 
 TA_PLUGIN(analysis, launch_queue, &ops, .title = "Launch queue",
-          .summary =
-              "How far the host is ahead of the devices, and how long launches take to begin: "
-              "launch_queue.by_rank, launch_queue.by_stream",
+          .summary = "How far the host is ahead of the devices, and how long launched work waits: "
+                     "launch_queue.by_rank, launch_queue.by_stream",
           .version = "1");

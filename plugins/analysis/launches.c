@@ -25,17 +25,18 @@ static const struct ta_column by_rank_table_columns[] = {
     [BY_RANK_ACTIVITIES] = {"activities", "Activities", TA_COUNT, .weight = 0.4,
                             .doc = "Kernels, copies and memory sets on the devices"},
     [BY_RANK_LINKED] = {"linked", "Linked", TA_COUNT, .better = TA_HIGHER,
-                        .doc = "Activities whose correlation id is found on a runtime call"},
-    [BY_RANK_DELAY_P50] = {"delay_p50_ns", "Delay p50", TA_NS_MEAN, .weight = 0.2,
-                           .doc =
-                               "Median of activity start minus end of its runtime call, negatives "
-                               "excluded. Short means that "
-                               "the device waited for the host, long that work was queued ahead"},
+                        .doc = "Activities whose launch call was recorded (same correlation id)"},
+    [BY_RANK_DELAY_P50] =
+        {"delay_p50_ns", "Delay p50", TA_NS_MEAN, .weight = 0.2,
+         .doc =
+             "Median time from the end of the launch call to the start of its activity, without "
+             "negative ones. Short: the device waited for the host; long: work was queued ahead"},
     [BY_RANK_DELAY_P95] = {"delay_p95_ns", "Delay p95", TA_NS_MEAN, .weight = 0.1,
-                           .doc = "95th percentile of the same"},
+                           .doc = "95th percentile of the time from the end of the launch call to "
+                                  "the start of its activity"},
     [BY_RANK_NEGATIVE] = {"negative", "Negative", TA_COUNT,
-                          .doc = "Activities that start before their call returned: blocking "
-                                 "calls, or clocks that differ"},
+                          .doc = "Activities that start before their launch call returned: "
+                                 "blocking calls, or clocks that differ"},
 };
 
 static const struct ta_table_def by_rank_table = {"launches.by_rank",
@@ -99,4 +100,4 @@ static const struct ta_analysis_ops ops = {
     .section = "launches", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, launches, &ops, .title = "Kernel launches",
-          .summary = "Launch coverage and delay by rank: launches.by_rank", .version = "1");
+          .summary = "Linked launches and launch delay by rank: launches.by_rank", .version = "1");

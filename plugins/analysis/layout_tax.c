@@ -24,26 +24,28 @@ static const struct ta_partial_def partials[] = {
 enum { SHARE = FIELDS };
 static const struct ta_column copies_by_op_columns[] = {
     [WHAT] = {"what", "Kind", TA_TEXT,
-              .doc = "cast, copy, cat, layout (transposes, NCHW to NHWC and the like) or pad, by "
-                     "the name of the kernel"},
+              .doc = "What the kernel does, by its name: cast, copy, cat, layout (transposes, NCHW "
+                     "to NHWC and the like) or pad"},
     [OP] = {"op", "Operator", TA_TEXT,
-            .doc = "The outermost operator that asks for a cast or a copy, such as aten::to or "
-                   "aten::contiguous; else the one that launched the kernel. Empty when no launch "
-                   "is linked"},
-    [FOR] = {"for", "Inside", TA_TEXT, .doc = "The operator around it; empty without one"},
-    [CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER, .doc = "Kernels executed"},
+            .doc = "Outermost operator that asks for a cast or a copy, such as aten::to or "
+                   "aten::contiguous; otherwise the operator that launched the kernel. Empty if "
+                   "the launch was not recorded"},
+    [FOR] = {"for", "Called in", TA_TEXT,
+             .doc = "Operator around it, for which the copy is made; empty if there is none"},
+    [CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER,
+               .doc = "Number of kernel executions"},
     [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-               .doc = "Sum of durations, all ranks"},
+               .doc = "Sum of the kernel durations, all ranks"},
     [SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-               .doc = "Total over the total of all kernels"},
+               .doc = "Total as a share of the time of all kernels"},
 };
 
 static const struct ta_table_def copies_by_op = {
     "kernels.copies_by_op",
     "Casts, copies and layout changes",
     TA_COLUMNS(copies_by_op_columns),
-    .doc = "One row per kind of copy, operator and what it was for. The scalar "
-           "`layout_tax_share` is the share of all of them in the kernel time.",
+    .doc = "One row per kind of copy, operator and what it was for. The scalar `layout_tax_share` "
+           "is the share of all of them in the kernel time.",
     .tier = TA_TIER_DETAIL,
     .order = {&copies_by_op_columns[TOTAL], TA_DESCENDING}};
 
@@ -145,8 +147,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 static const struct ta_scalar_def scalar = {
     "layout_tax_share", "Casts and layout", TA_UNIT_RATIO, TA_LOWER,
-    .doc = "Time of kernels that only convert or move over the time "
-           "of all kernels; dequantization is class quant"};
+    .doc = "Time of kernels that only cast, copy or reorder data, divided by the time of all "
+           "kernels; dequantization does not count"};
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
@@ -182,7 +184,8 @@ static const struct ta_analysis_ops ops = {.section = "kernels",
                                            .finish = finish,
                                            .tables = tables};
 
-TA_PLUGIN(analysis, layout_tax, &ops, .title = "Casts and layout",
-          .summary = "Kernels that cast, copy or reorder, and for which operator: "
-                     "kernels.copies_by_op",
-          .version = "1");
+TA_PLUGIN(
+    analysis, layout_tax, &ops, .title = "Casts and layout",
+    .summary =
+        "Kernels that cast, copy or reorder data, and for which operator: kernels.copies_by_op",
+    .version = "1");

@@ -105,24 +105,30 @@ enum {
     BY_SIZE_WAIT_SHARE
 };
 static const struct ta_column by_size_columns[] = {
-    [BY_SIZE_OP] = {"op", "Operation", TA_TEXT, .doc = "As in the table of collectives"},
-    [BY_SIZE_GROUP] = {"group", "Group", TA_TEXT, .doc = "Process group, likewise"},
+    [BY_SIZE_OP] = {"op", "Operation", TA_TEXT,
+                    .doc = "Operation as the trace names it, otherwise the name of the kernel"},
+    [BY_SIZE_GROUP] = {"group", "Group", TA_TEXT,
+                       .doc = "Name of the process group; empty if no record names it"},
     [BY_SIZE_BYTES] = {"bytes", "Message size", TA_BYTES, .doc = "Full buffer of one collective"},
-    [BY_SIZE_SIZE] = {"size", "Group size", TA_COUNT, .doc = "Ranks of the group, as recorded"},
-    [BY_SIZE_COUNT] = {"count", "Count", TA_COUNT, .doc = "Collectives whose transfer is known"},
+    [BY_SIZE_SIZE] = {"size", "Group size", TA_COUNT,
+                      .doc = "Number of ranks in the process group, as recorded"},
+    [BY_SIZE_COUNT] = {"count", "Count", TA_COUNT,
+                       .doc = "Number of collectives whose transfer time is known"},
     [BY_SIZE_TRANSFER_MEAN] =
         {"transfer_mean_ns", "Mean transfer", TA_NS_MEAN, .better = TA_LOWER,
-         .doc = "Mean time from the start of the last rank to the median of the ends"},
+         .doc = "Mean time from the start of the last rank to the median end over the ranks"},
     [BY_SIZE_TRANSFER_MIN] = {"transfer_min_ns", "Min transfer", TA_NS, .better = TA_LOWER,
-                              .doc = "The shortest of these"},
+                              .doc = "Shortest transfer of one collective"},
     [BY_SIZE_ALGORITHM_BANDWIDTH] = {"algorithm_bandwidth", "Bandwidth", TA_TYPE_NUMBER,
                                      TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
-                                     .doc = "Data over the time of transfer"},
+                                     .doc = "Data divided by transfer time"},
     [BY_SIZE_BUS_BANDWIDTH] =
         {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
-         .doc = "The same for the data on the busiest link, as in the table of collectives"},
-    [BY_SIZE_WAIT_SHARE] = {"wait_share", "Wait %", TA_RATIO, .better = TA_LOWER,
-                            .doc = "Share of their time, all ranks, before the last rank came"},
+         .doc = "Bandwidth times the share of the data that crosses the busiest link: 2(n−1)/n for "
+                "all-reduce, (n−1)/n for all-gather, reduce-scatter and all-to-all, 1 for others"},
+    [BY_SIZE_WAIT_SHARE] =
+        {"wait_share", "Wait %", TA_RATIO, .better = TA_LOWER,
+         .doc = "Share of the collectives' time, all ranks, before the last rank arrived"},
 };
 
 static const struct ta_chart_def size_chart = {
@@ -142,8 +148,8 @@ static const struct ta_table_def by_size = {
     "collectives.by_size",
     "Collective bandwidth by size",
     TA_COLUMNS(by_size_columns),
-    .doc = "One row per operation, process group and size of message whose transfer is known: "
-           "all ranks of it, or most, were read. Chart `collectives`.",
+    .doc = "One row per operation, process group and message size whose transfer time is known "
+           "because all or most of its ranks were read. Chart `collectives`.",
     .tier = TA_TIER_DETAIL,
     .joining = TA_JOIN_NOT};
 
@@ -193,33 +199,41 @@ enum {
     LINKS_LOSS
 };
 static const struct ta_column links_columns[] = {
-    [LINKS_OP] = {"op", "Operation", TA_TEXT, .doc = "As in the table of collectives"},
-    [LINKS_GROUP] = {"group", "Group", TA_TEXT, .doc = "Process group, likewise"},
-    [LINKS_RANKS] = {"ranks", "Ranks", TA_TEXT, .doc = "Its ranks, as recorded"},
-    [LINKS_SIZE] = {"size", "Group size", TA_COUNT, .doc = "Ranks of the group, as recorded"},
+    [LINKS_OP] = {"op", "Operation", TA_TEXT,
+                  .doc = "Operation as the trace names it, otherwise the name of the kernel"},
+    [LINKS_GROUP] = {"group", "Group", TA_TEXT,
+                     .doc = "Name of the process group; empty if no record names it"},
+    [LINKS_RANKS] = {"ranks", "Ranks", TA_TEXT, .doc = "Ranks of the process group, as recorded"},
+    [LINKS_SIZE] = {"size", "Group size", TA_COUNT,
+                    .doc = "Number of ranks in the process group, as recorded"},
     [LINKS_BYTES] = {"bytes", "Message size", TA_BYTES, .doc = "Full buffer of one collective"},
     [LINKS_PEERS] = {"peers", "Peers", TA_COUNT,
-                     .doc = "Groups with the same operation, size, and message, itself included"},
-    [LINKS_BUS_BANDWIDTH] = {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
-                             .better = TA_HIGHER, .doc = "As in the bandwidth by size"},
+                     .doc = "Number of groups with the same operation, group size and message "
+                            "size, including this one"},
+    [LINKS_BUS_BANDWIDTH] =
+        {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
+         .doc = "Bandwidth on the busiest link: data per transfer time, times 2(n−1)/n for "
+                "all-reduce, (n−1)/n for all-gather, reduce-scatter and all-to-all, 1 for others"},
     [LINKS_MEDIAN] = {"median", "Median of peers", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
-                      .doc = "Median of the same over the peers"},
+                      .doc = "Median bus bandwidth of the peers"},
     [LINKS_RATIO] = {"ratio", "Ratio to median", TA_RATIO, .better = TA_HIGHER,
-                     .doc = "The one over the other"},
+                     .doc = "Bus bandwidth divided by the median of the peers"},
     [LINKS_Z] = {"z", "Modified z", TA_NUMBER, .better = TA_HIGHER,
-                 .doc = "Of its logarithm among those of the peers"},
+                 .doc = "Modified z-score of the logarithm of the bus bandwidth among its peers"},
     [LINKS_IS_SLOW] = {"is_slow", "Slow", TA_FLAG, .better = TA_LOWER,
-                       .doc = "z below −3.5 and less than 80 % of the median"},
-    [LINKS_LOSS] = {"loss_ns", "Loss", TA_NS, .better = TA_LOWER,
-                    .doc = "Time of its transfers beyond what the median would have taken"},
+                       .doc = "Whether z is below −3.5 and the bandwidth below 80 % of the median"},
+    [LINKS_LOSS] =
+        {"loss_ns", "Loss", TA_NS, .better = TA_LOWER,
+         .doc =
+             "Transfer time of the group beyond what the median bandwidth of its peers would take"},
 };
 
 static const struct ta_table_def links = {
     "collectives.links",
     "Bandwidth of groups against their peers",
     TA_COLUMNS(links_columns),
-    .doc = "One row per operation, group and message where at least five groups of the same "
-           "size do the same.",
+    .doc = "One row per operation, process group and message size if at least five groups of the "
+           "same size do the same.",
     .order = {&links_columns[LINKS_RATIO], TA_ASCENDING},
     .joining = TA_JOIN_NOT};
 
@@ -318,6 +332,6 @@ static const struct ta_analysis_ops ops = {
 };
 
 TA_PLUGIN(analysis, link_bandwidth, &ops, .title = "Bandwidth of collectives",
-          .summary = "Bandwidth by size of message, and groups slower than their peers: "
+          .summary = "Bandwidth by message size, and groups slower than their peers: "
                      "collectives.by_size, collectives.links",
           .version = "1");

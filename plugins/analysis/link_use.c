@@ -41,47 +41,54 @@ enum {
     LOSS_HIGH
 };
 static const struct ta_column link_use_columns[] = {
-    [OP] = {"op", "Operation", TA_TEXT, .doc = "As in the table of collectives"},
-    [GROUP] = {"group", "Group", TA_TEXT, .doc = "Process group, likewise"},
-    [SIZE] = {"size", "Group size", TA_COUNT, .doc = "Ranks of the group, as recorded"},
+    [OP] = {"op", "Operation", TA_TEXT,
+            .doc = "Operation as the trace names it, otherwise the name of the kernel"},
+    [GROUP] = {"group", "Group", TA_TEXT,
+               .doc = "Name of the process group; empty if no record names it"},
+    [SIZE] = {"size", "Group size", TA_COUNT,
+              .doc = "Number of ranks in the process group, as recorded"},
     [BYTES] = {"bytes", "Message size", TA_BYTES, .doc = "Full buffer of one collective"},
-    [COUNT] = {"count", "Count", TA_COUNT, .doc = "Calls that the figures rest on"},
+    [COUNT] = {"count", "Count", TA_COUNT, .doc = "Number of calls that the figures are based on"},
     [BASIS] = {"basis", "Basis", TA_WORD,
-               .doc = "`transfer`: waiting for the last rank is left out; `duration`: it is not, "
-                      "since the traces of the other ranks are not there"},
+               .doc = "`transfer`: time without waiting for the last rank; `duration`: time "
+                      "including the wait, since the traces of the other ranks were not read"},
     [FASTEST] = {"fastest_ns", "Fastest tenth", TA_NS_MEAN, .better = TA_LOWER,
-                 .doc = "10th percentile of that"},
-    [BUS_BANDWIDTH] = {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
-                       .better = TA_HIGHER,
-                       .doc = "Of such a call, as in the table of collectives"},
+                 .doc = "10th percentile of the transfer time or duration of these calls"},
+    [BUS_BANDWIDTH] =
+        {"bus_bandwidth", "Bus bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
+         .doc =
+             "Bandwidth on the busiest link at the fastest tenth: data per time, times 2(n−1)/n "
+             "for all-reduce, (n−1)/n for all-gather, reduce-scatter and all-to-all, 1 for others"},
     [LINK] = {"link", "Link", TA_TEXT,
-              .doc = "Between the devices: NVLink, Infinity Fabric or PCIe; the network where the "
-                     "ranks of the group are more, or farther apart, than the devices of a node"},
-    [LINK_BANDWIDTH] = {"link_bandwidth", "Link bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
-                        .doc = "What the maker states for one device and direction; none of a "
-                               "network"},
+              .doc = "Link between the devices: NVLink, Infinity Fabric or PCIe; the network if "
+                     "the ranks of the group span several nodes"},
+    [LINK_BANDWIDTH] =
+        {"link_bandwidth", "Link bandwidth", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
+         .doc =
+             "Data sheet bandwidth of the link for one device and direction; empty for a network"},
     [LINK_SHARE] = {"share", "Link utilization", TA_RATIO, .better = TA_HIGHER,
-                    .doc = "Bus bandwidth over that"},
+                    .doc = "Bus bandwidth divided by link bandwidth"},
     [EXPOSED] = {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
-                 .doc = "Time of these calls, per rank, in which nothing else is computed and "
-                        "the rank is not known to wait"},
+                 .doc = "Time of these calls per rank in which nothing is computed and the rank is "
+                        "not known to wait"},
     [LIMIT] = {"limit", "Limited by", TA_WORD,
-               .doc = "What the bandwidth fits, where it is far below the link: "
-                      "`host_memory`, less than a third of what PCIe does; `pcie`, less than PCIe "
-                      "does; `protocol`, less than a fifth of the link; `network`, less than 6 "
-                      "GB/s between nodes"},
-    [LOSS_LOW] = {"loss_low_ns", "Min loss", TA_NS, .better = TA_LOWER,
-                  .doc = "Exposed time beyond what 30 % of the link would take; none of a network"},
-    [LOSS_HIGH] = {"loss_high_ns", "Max loss", TA_NS, .better = TA_LOWER,
-                   .doc = "Exposed time beyond what 90 % of the link would take"},
+               .doc = "What explains a bandwidth far below the link: `host_memory`: less than a "
+                      "third of what PCIe reaches; `pcie`: less than PCIe reaches; `protocol`: "
+                      "less than a fifth of the link; `network`: less than 6 GB/s between nodes"},
+    [LOSS_LOW] = {"loss_low_ns", "Loss (low)", TA_NS, .better = TA_LOWER,
+                  .doc = "Exposed time beyond what these calls would take at 30 % of the link "
+                         "bandwidth; empty for a network"},
+    [LOSS_HIGH] = {"loss_high_ns", "Loss (high)", TA_NS, .better = TA_LOWER,
+                   .doc = "Exposed time beyond what these calls would take at 90 % of the link "
+                          "bandwidth; empty for a network"},
 };
 
 static const struct ta_table_def link_use = {
     "collectives.link_use",
     "Link use by collectives",
     TA_COLUMNS(link_use_columns),
-    .doc = "One row per operation, process group and size of message where the link between the "
-           "devices is known. Operations whose ranks send different amounts are left out.",
+    .doc = "One row per operation, process group and message size, if the link between the devices "
+           "is known. Operations whose ranks send different amounts are left out.",
     .tier = TA_TIER_DETAIL,
     .order = {&link_use_columns[EXPOSED], TA_DESCENDING},
     .joining = TA_JOIN_NOT};
@@ -403,6 +410,5 @@ static const struct ta_analysis_ops ops = {
 };
 
 TA_PLUGIN(analysis, link_use, &ops, .title = "Link use by collectives",
-          .summary = "What collectives reach of the link between their devices: "
-                     "collectives.link_use",
+          .summary = "Link bandwidth that collectives reach between devices: collectives.link_use",
           .version = "1");

@@ -32,12 +32,15 @@ enum { RANK, METRIC, LOOP, VALUE, UNIT };
 static const struct ta_column figures_columns[] = {
     [RANK] = TA_DUMP_RANK_COLUMN,
     [METRIC] = {"metric", "Metric", TA_WORD,
-                .doc = "Iteration time: mean over all iterations; first iteration time: mean over "
-                       "the first iterations of its bars; later iteration time: mean over the "
-                       "others, both where each bar has the state of its first"},
-    [LOOP] = {"loop", "Loop", TA_TEXT,
-              .doc = "Name of the loop, or the model that it runs; iterations without either"},
-    [VALUE] = {"value", "Value", TA_NUMBER, .doc = "The time, in the unit beside it"},
+                .doc =
+                    "Iteration time: mean over all iterations; first iteration time: mean over the "
+                    "first iterations of the progress bars of the loop; later iteration time: mean "
+                    "over the others, both if the first state of each bar was recorded"},
+    [LOOP] =
+        {"loop", "Loop", TA_TEXT,
+         .doc =
+             "Name of the loop, or of the model that it runs; \"iterations\" if neither is known"},
+    [VALUE] = {"value", "Value", TA_NUMBER, .doc = "Time per iteration, in the row's unit"},
     [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the value"},
 };
 
@@ -52,9 +55,9 @@ static const struct ta_figures declared = {.metrics = metrics,
 
 static const struct ta_table_def figures = {
     "progress.figures", "Loop figures", TA_COLUMNS(figures_columns),
-    .doc = "Rows per rank and loop, that with the longest bars first: what `--fail-on` takes as "
-           "`iteration_time@LOOP`, or `iteration_time` for the first loop. Loops without a bar, "
-           "such as prompts, have the mean alone.",
+    .doc = "Rows per rank and loop, the loop with the longest bars first: what `--fail-on` takes "
+           "as `iteration_time@LOOP`, or `iteration_time` for the first loop. Loops without a "
+           "progress bar, such as prompts, have only the mean.",
     .figures = &declared};
 
 struct loop {
@@ -140,7 +143,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         return TA_OK;
     struct loops loops = {calloc(bars + sums, sizeof *loops.at), 0};
     if (!loops.at)
-        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot add up the bars of progress");
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot add up the progress bars");
     for (size_t row = 0; row < bars; row++)
         add_bar(&loops, in, row);
     const size_t n_bars = loops.n;
@@ -163,7 +166,8 @@ static const struct ta_table_def *const tables[] = {&figures, NULL};
 static const struct ta_analysis_ops ops = {
     .section = "diffusion", .finish = finish, .tables = tables, TA_READS(reads)};
 
-TA_PLUGIN(analysis, loop_times, &ops, .title = "Diffusion and throughput",
-          .summary = "Time of an iteration of each loop of a log, for comparisons and gates: "
-                     "progress.figures",
-          .version = "1");
+TA_PLUGIN(
+    analysis, loop_times, &ops, .title = "Diffusion and throughput",
+    .summary =
+        "Time of an iteration of each loop in a log, for comparisons and gates: progress.figures",
+    .version = "1");

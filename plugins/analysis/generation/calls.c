@@ -21,36 +21,41 @@ enum {
 };
 static const struct ta_column diffusion_calls_columns[] = {
     [CALL_RANK] = TA_RANK_COLUMN,
-    [CALL_INDEX] = {"index", "Index", TA_TYPE_INTEGER, .role = TA_KEY,
-                    .doc = "Place in the order of time, from 0"},
-    [CALL_PHASE] = {"phase", "Phase", TA_TEXT, .read_as = TA_AS_MODEL_CALL,
-                    .doc = "As in the table of phases"},
-    [CALL_NAME] = {"name", "Model", TA_TEXT, .doc = "The range, module or function"},
-    [CALL_SOURCE] = {"source", "Known from", TA_WORD, .doc = "range, module, function or kernels"},
+    [CALL_INDEX] = {"index", "Order", TA_TYPE_INTEGER, .role = TA_KEY,
+                    .doc = "Position in the order of time, from 0"},
+    [CALL_PHASE] =
+        {"phase", "Phase", TA_TEXT, .read_as = TA_AS_MODEL_CALL,
+         .doc = "Phase that the call belongs to: text encode, image encode, denoise or VAE decode"},
+    [CALL_NAME] = {"name", "Model", TA_TEXT,
+                   .doc = "Range, module or function that runs the model"},
+    [CALL_SOURCE] = {"source", "Known from", TA_WORD,
+                     .doc = "How the call was recognized: range, module, function or kernels"},
     [CALL_IMAGE] = {"image", "Image", TA_TYPE_INTEGER, .role = TA_NOTE,
                     .doc = "Number of the image, video or request, from 1"},
-    [CALL_STEP] = {"step", "Step", TA_TYPE_INTEGER, .role = TA_NOTE,
-                   .doc = "Of a pass of the denoiser: number of its step among all, from 1"},
+    [CALL_STEP] =
+        {"step", "Step", TA_TYPE_INTEGER, .role = TA_NOTE,
+         .doc = "For a pass of the denoiser, the number of its step among all steps, from 1"},
     [CALL_KIND] = {"kind", "Kind", TA_TYPE_INTEGER, .role = TA_NOTE,
                    .read_as = TA_AS_MODEL_CALL_KIND,
-                   .doc = "Calls of a phase that launch the same kernels have the same number, "
-                          "those that take longest 0"},
+                   .doc = "Calls of a phase that launch the same kernels share a number; the kind "
+                          "that takes longest is 0"},
     [CALL_HOST_START] = {"host_start_ns", "Host start", TA_NS, .doc = HOST_START_DOC},
-    [CALL_HOST_DUR] = {"host_dur_ns", "Host", TA_NS, .read_as = TA_AS_MODEL_CALL_HOST,
-                       .doc = "Duration of the range, module or function"},
+    [CALL_HOST_DUR] = {"host_dur_ns", "Host time", TA_NS, .read_as = TA_AS_MODEL_CALL_HOST,
+                       .doc = "Duration of the range, module or function on the host"},
     [CALL_GPU_START] = {"gpu_start_ns", "GPU start", TA_NS, .doc = GPU_START_DOC},
-    [CALL_GPU_DUR] = {"gpu_dur_ns", "GPU", TA_NS, .read_as = TA_AS_MODEL_CALL_GPU,
+    [CALL_GPU_DUR] = {"gpu_dur_ns", "GPU span", TA_NS, .read_as = TA_AS_MODEL_CALL_GPU,
                       .doc = GPU_DUR_DOC},
     [CALL_GPU_BUSY] = {"gpu_busy_ns", "GPU busy", TA_NS, .doc = GPU_BUSY_DOC},
-    [CALL_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels launched in it"},
+    [CALL_KERNELS] = {"kernels", "Kernels", TA_COUNT,
+                      .doc = "Number of kernels launched in the call"},
 };
 
 const struct ta_table_def diffusion_calls = {
     "diffusion.calls",
     "Model calls",
     TA_COLUMNS(diffusion_calls_columns),
-    .doc = "One row per rank and call of an encoder, the denoiser or a decoder, in the order of "
-           "time.",
+    .doc =
+        "One row per rank and call of an encoder, the denoiser or a decoder, in the order of time.",
     .tier = TA_TIER_DETAIL,
     .not_of_ranks = true};
 

@@ -38,6 +38,6 @@ static const struct ta_analysis_ops ops = {.section = "phases",
                                            .tables = tables};
 
 TA_PLUGIN(analysis, generation, &ops, .title = "Phases and denoising",
-          .summary = "Phases, denoising steps and calls of models of a diffusion: diffusion.loops, "
+          .summary = "Phases, denoising steps and model calls of a diffusion run: diffusion.loops, "
                      "phases.by_rank, phases.stages, diffusion.calls",
           .version = "1");

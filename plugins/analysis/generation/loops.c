@@ -32,81 +32,90 @@ enum {
 };
 static const struct ta_column diffusion_loops_columns[] = {
     [LOOP_RANK] = TA_RANK_COLUMN,
-    [LOOP_LINE] = {"loop", "Loop", TA_TEXT, .role = TA_NOTE,
-                   .doc =
-                       "Images with their size, blocks, steps of each, passes of the denoiser in a "
-                       "step, layers"},
+    [LOOP_LINE] =
+        {"loop", "Loop", TA_TEXT, .role = TA_NOTE,
+         .doc =
+             "Images with their size, blocks, steps per block, denoiser passes per step, layers"},
     [LOOP_SOURCE] = {"source", "Known from", TA_WORD, .role = TA_NOTE,
-                     .doc = "What shows it: range, module, function or kernels"},
+                     .doc = "How the loop was recognized: range, module, function or kernels"},
     [LOOP_DENOISER] = {"denoiser", "Denoiser", TA_TEXT, .role = TA_NOTE,
-                       .doc = "Class of the module, name of the range or function"},
-    [LOOP_IMAGES] = {"images", "Images", TA_COUNT, .read_as = TA_AS_LOOP_IMAGES, .detail = true,
-                     .doc = "Images or videos; one begins with its prompt, or where the program "
-                            "marks a request; denoised and decoded again without either is another "
-                            "image, or the next block of a video, by what the denoiser makes"},
+                       .doc = "Class of the denoiser module, or name of its range or function"},
+    [LOOP_IMAGES] =
+        {"images", "Images", TA_COUNT, .read_as = TA_AS_LOOP_IMAGES, .detail = true,
+         .doc =
+             "Number of images or videos. A new one begins with its prompt, or where the program "
+             "marks a request; if it is denoised and decoded again without either, what the "
+             "denoiser makes decides whether that is another image or the next block of a video"},
     [LOOP_BLOCKS] = {"blocks", "Blocks", TA_COUNT, .read_as = TA_AS_LOOP_BLOCKS, .detail = true,
                      .doc = "Parts that are denoised one after the other, with a decode or another "
-                            "phase in between; one an image where they are not apart"},
+                            "phase in between; one per image if parts cannot be told apart"},
     [LOOP_STEPS] = {"steps", "Steps", TA_COUNT, .read_as = TA_AS_LOOP_STEPS, .better = TA_LOWER,
-                    .detail = true, .doc = "Denoising steps, of all blocks of all images"},
-    [LOOP_FORWARDS] = {"forwards", "Forwards", TA_COUNT, .read_as = TA_AS_LOOP_FORWARDS,
-                       .better = TA_LOWER, .detail = true, .doc = "Passes of the denoiser in them"},
-    [LOOP_PER_STEP] = {"forwards_per_step", "Forwards/step", TA_COUNT,
+                    .detail = true, .doc = "Denoising steps of all blocks of all images"},
+    [LOOP_FORWARDS] = {"forwards", "Passes", TA_COUNT, .read_as = TA_AS_LOOP_FORWARDS,
+                       .better = TA_LOWER, .detail = true,
+                       .doc = "Passes (forward calls) of the denoiser in these steps"},
+    [LOOP_PER_STEP] = {"forwards_per_step", "Passes per step", TA_COUNT,
                        .read_as = TA_AS_LOOP_PER_STEP, .better = TA_LOWER, .detail = true,
-                       .doc = "Passes of the denoiser in each step: 2 are guidance (CFG) in two "
-                              "calls; null where steps differ"},
+                       .doc = "Passes of the denoiser per step: 2 means guidance (CFG) in two "
+                              "calls; empty if steps differ"},
     [LOOP_LAYERS] = {"layers", "Layers", TA_COUNT, .read_as = TA_AS_LOOP_LAYERS, .detail = true,
-                     .doc = "Calls of self-attention in a pass; null without attention"},
-    [LOOP_FULL] = {"full", "Full", TA_COUNT, .read_as = TA_AS_LOOP_FULL,
-                   .doc = "Passes that launch what the longest kind of pass does; the others are "
-                          "shortened by a cache, or by the program"},
-    [LOOP_PERIOD] =
-        {"step_period_ns", "Step period", TA_NS_MEAN, .better = TA_LOWER,
-         .doc = "Mean time from the first kernel of a step to the first of the next, in one "
-                "block; of the host where steps launched nothing"},
+                     .doc = "Self-attention calls per pass; empty without attention"},
+    [LOOP_FULL] = {"full", "Full passes", TA_COUNT, .read_as = TA_AS_LOOP_FULL,
+                   .doc = "Passes that launch as much as the longest kind of pass; a cache or the "
+                          "program shortens the others"},
+    [LOOP_PERIOD] = {"step_period_ns", "Step period", TA_NS_MEAN, .better = TA_LOWER,
+                     .doc = "Mean time from the first kernel of a step to the first kernel of the "
+                            "next step in the same block; host time if steps launched nothing"},
     [LOOP_RATE] = {"steps_per_s", "Steps/s", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
-                   .doc = "One over that"},
+                   .doc = "Denoising steps per second: one divided by the step period"},
     [LOOP_IMAGE_NS] = {"image_ns", "Time/image", TA_NS_MEAN, .read_as = TA_AS_LOOP_IMAGE_TIME,
                        .better = TA_LOWER,
-                       .doc = "Window of the program over the images, where each is denoised and "
-                              "decoded; of images that are made together the time of all"},
+                       .doc =
+                           "Program window divided by the number of images, if every image is "
+                           "denoised and decoded in it; for a batch, the time of the whole batch"},
     [LOOP_IMAGES_PER_S] = {"images_per_s", "Images/s", TA_TYPE_NUMBER, TA_UNIT_PER_S,
                            .better = TA_HIGHER,
-                           .doc =
-                               "Images over that window; those that are made together count each, "
-                               "where shapes tell how many"},
+                           .doc = "Images per second of the program window; a batch counts with "
+                                  "all of its images if the shapes show how many"},
     [LOOP_CONFIDENCE] = {"confidence", "Confidence", TA_RATIO, .detail = true,
-                         .doc = "1 where the program says it; of kernels alone less"},
+                         .doc = "How certain the recognition is: 1 if the program marks its steps, "
+                                "less if only kernels show them"},
     [LOOP_WIDTH] = {"width", "Width", TA_TYPE_INTEGER, TA_UNIT_COUNT, .detail = true,
                     .role = TA_NOTE,
-                    .doc = "Pixels, by shapes; null where those are not "
-                           "recorded or images differ, as what follows"},
+                    .doc = "Width of the image in pixels, from tensor shapes; empty if these were "
+                           "not recorded or images differ"},
     [LOOP_HEIGHT] = {"height", "Height", TA_TYPE_INTEGER, TA_UNIT_COUNT, .detail = true,
-                     .role = TA_NOTE, .doc = "Pixels"},
+                     .role = TA_NOTE,
+                     .doc = "Height of the image in pixels, from tensor shapes; empty if these "
+                            "were not recorded or images differ"},
     [LOOP_FRAMES] = {"frames", "Frames", TA_TYPE_INTEGER, TA_UNIT_COUNT, .detail = true,
-                     .role = TA_NOTE, .doc = "Of a video; 1 of an image"},
+                     .role = TA_NOTE,
+                     .doc =
+                         "Frames of the video, 1 for an image; empty if shapes were not recorded"},
     [LOOP_BATCH] = {"batch", "Batch", TA_TYPE_INTEGER, TA_UNIT_COUNT, .detail = true,
-                    .role = TA_NOTE, .doc = "Images or videos that are made together"},
+                    .role = TA_NOTE,
+                    .doc = "Images or videos made together; empty if shapes were not recorded"},
     [LOOP_GUIDANCE] = {"guidance", "Guidance", TA_WORD, .detail = true, .role = TA_NOTE,
-                       .doc = "batched, sequential, none or unknown, as there"},
+                       .doc =
+                           "How the two guidance calls run: batched, sequential, none or unknown"},
     [LOOP_PROMPTS] = {"prompts", "Prompts", TA_COUNT, .detail = true,
-                      .doc = "That are encoded for these images; null where that is not known"},
+                      .doc = "Prompts encoded for these images; empty if not known"},
     [LOOP_REQUESTS] = {"requests", "Requests", TA_COUNT, .detail = true,
-                       .doc = "That the program marks; null where it marks none"},
-    [LOOP_AT_ONCE] = {"at_once", "At once", TA_COUNT, .detail = true,
-                      .doc = "Requests that are denoised in turns, step by step, "
-                             "by ranges that number them, or threads or streams of their "
-                             "own; 1 where one is after the other; null where nothing says whose "
-                             "a step is"},
+                       .doc = "Requests that the program marks; empty if it marks none"},
+    [LOOP_AT_ONCE] =
+        {"at_once", "Concurrent requests", TA_COUNT, .detail = true,
+         .doc = "Requests that are denoised in turns, step by step, as shown by ranges that number "
+                "them or by their own threads or streams; 1 if one runs after the other; empty if "
+                "nothing shows which request a step belongs to"},
 };
 
 const struct ta_table_def diffusion_loops = {
     "diffusion.loops", "Denoising loop", TA_COLUMNS(diffusion_loops_columns),
     .doc = "One row per rank that denoises: how its loops nest. Passes are ranges of the program "
-           "that name the denoiser, else calls of modules that are one, else functions, else "
-           "sequences of kernels that repeat. Passes with hardly anything launched between them "
-           "are one step; a step ends with the kernels of the scheduler. Not of training, nor of "
-           "programs without denoiser.",
+           "that name the denoiser, otherwise calls of denoiser modules, otherwise functions, "
+           "otherwise sequences of kernels that repeat. Passes with hardly anything launched "
+           "between them are one step; a step ends with the kernels of the scheduler. Left out for "
+           "training and for programs without a denoiser.",
     .brief = &(const struct ta_brief){
         .place = 255,
         .rows = 4,

@@ -20,30 +20,31 @@ enum {
 static const struct ta_column phases_by_rank_columns[] = {
     [PHASE_RANK] = TA_RANK_COLUMN,
     [PHASE_PHASE] = {"phase", "Phase", TA_TEXT, .read_as = TA_AS_PHASE,
-                     .doc = "load, text encode, image encode, denoise, VAE decode, post-process; "
-                            "unknown: the rest of the window"},
+                     .doc = "load, text encode, image encode, denoise, VAE decode or post-process; "
+                            "unknown: the rest of the program's window"},
     [PHASE_SOURCE] = {"source", "Known from", TA_WORD, .role = TA_NOTE,
-                      .doc = "What shows it: range, module, function or kernels"},
+                      .doc = "How the phase was recognized: range, module, function or kernels"},
     [PHASE_TIMES] = {"times", "Occurrences", TA_COUNT, .doc = "How often the phase occurs"},
     [PHASE_CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_PHASE_CALLS,
-                     .doc =
-                         "Calls of its models: of an encoder, passes of the denoiser or decoder"},
-    [PHASE_TIME] = {"time_ns", "Time", TA_NS, .read_as = TA_AS_PHASE_TIME, .better = TA_LOWER,
-                    .weight = 0.7,
-                    .doc = "Of the program: from the first activity that the phase launched to the "
-                           "end of the last, and what the host works in it while the device is in "
-                           "no phase; what images have at once counts once, and one may decode "
-                           "while another is denoised"},
-    [PHASE_SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the program's window"},
+                     .doc = "Model calls in the phase: calls of an encoder, passes of the denoiser "
+                            "or calls of the decoder"},
+    [PHASE_TIME] =
+        {"time_ns", "Time", TA_NS, .read_as = TA_AS_PHASE_TIME, .better = TA_LOWER, .weight = 0.7,
+         .doc = "From the first activity that the phase launched to the end of the last, plus host "
+                "work of the phase while the device is in no phase; if several images are in the "
+                "phase at once, the time counts once, and different phases may overlap"},
+    [PHASE_SHARE] = {"share", "Share", TA_RATIO, .doc = "Share of the program's window"},
     [PHASE_BUSY] = {"gpu_busy_ns", "GPU busy", TA_NS, .better = TA_LOWER, .weight = 0.6,
-                    .doc = "Union of what it launched"},
+                    .doc = "Time in which at least one activity of the phase runs"},
     [PHASE_IDLE] = {"gpu_idle_ns", "GPU idle", TA_NS, .better = TA_LOWER, .weight = 0.5,
-                    .doc = "Time minus busy: the device works on nothing of this phase"},
-    [PHASE_HOST] = {"host_ns", "Host", TA_NS, .better = TA_LOWER, .weight = 0.5,
-                    .doc = "From the start of its first call to the end of its last, on the host"},
+                    .doc = "Time of the phase in which the device works on nothing of this phase"},
+    [PHASE_HOST] =
+        {"host_ns", "Host span", TA_NS, .better = TA_LOWER, .weight = 0.5,
+         .doc =
+             "From the start of the first call of the phase to the end of the last, on the host"},
     [PHASE_CALLS_HOST] = {"calls_host_ns", "Host time of calls", TA_NS, .better = TA_LOWER,
-                          .weight = 0.3, .doc = "Sum of the times of its calls on the host"},
-    [PHASE_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels that it launched"},
+                          .weight = 0.3, .doc = "Sum of the host durations of the phase's calls"},
+    [PHASE_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels launched in the phase"},
 };
 
 static const struct ta_chart_def waterfall = {
@@ -70,11 +71,11 @@ static const struct ta_chart_def waterfall_of_ranks = {
 const struct ta_table_def phases_by_rank = {
     "phases.by_rank", "Phases", TA_COLUMNS(phases_by_rank_columns),
     .doc = "One row per rank and phase of a program that generates images or videos, in their "
-           "order, and what is left of the program's window. A phase is found by ranges of the "
-           "program that name it, else by calls of modules of a known kind, else by functions of a "
-           "known name; what lies in a pass of the denoiser is denoising, and so is what lies "
-           "between its passes. A rank that denoises nothing has the phases that its ranges and "
-           "modules name plainly, where another one denoises. Chart `stage-waterfall`.",
+           "order, and the rest of the program's window. A phase is recognized by ranges of the "
+           "program that name it, otherwise by calls of modules of a known kind, otherwise by "
+           "functions with a known name; everything within a pass of the denoiser, and between its "
+           "passes, is denoising. A rank that does not denoise has the phases that its ranges and "
+           "modules name plainly, if another rank denoises. Chart `stage-waterfall`.",
     .brief = &(const struct ta_brief){
         .place = 256,
         .rows = 8,

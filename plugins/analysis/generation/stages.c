@@ -19,29 +19,34 @@ enum {
 };
 static const struct ta_column phases_stages_columns[] = {
     [STAGE_RANK] = TA_RANK_COLUMN,
-    [STAGE_INDEX] = {"index", "Index", TA_TYPE_INTEGER, .role = TA_KEY,
-                     .doc = "Place in the order of time, from 0"},
-    [STAGE_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "As in the table of phases"},
-    [STAGE_SOURCE] = {"source", "Known from", TA_WORD, .doc = "range, module, function or kernels"},
+    [STAGE_INDEX] = {"index", "Order", TA_TYPE_INTEGER, .role = TA_KEY,
+                     .doc = "Position in the order of time, from 0"},
+    [STAGE_PHASE] = {"phase", "Phase", TA_TEXT,
+                     .doc = "load, text encode, image encode, denoise, VAE decode or post-process"},
+    [STAGE_SOURCE] = {"source", "Known from", TA_WORD,
+                      .doc = "How the phase was recognized: range, module, function or kernels"},
     [STAGE_IMAGE] = {"image", "Image", TA_TYPE_INTEGER, .role = TA_NOTE,
                      .doc = "Number of the image, video or request, from 1"},
-    [STAGE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Calls of models in it"},
+    [STAGE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Model calls in this stretch"},
     [STAGE_HOST_START] = {"host_start_ns", "Host start", TA_NS, .doc = HOST_START_DOC},
-    [STAGE_HOST_DUR] = {"host_dur_ns", "Host", TA_NS,
-                        .doc = "First start to last end of its calls, or of the range around them"},
+    [STAGE_HOST_DUR] = {"host_dur_ns", "Host time", TA_NS,
+                        .doc = "From the start of the first call to the end of the last on the "
+                               "host, or of the range around them"},
     [STAGE_GPU_START] = {"gpu_start_ns", "GPU start", TA_NS, .doc = GPU_START_DOC},
-    [STAGE_GPU_DUR] = {"gpu_dur_ns", "GPU", TA_NS, .doc = GPU_DUR_DOC},
+    [STAGE_GPU_DUR] = {"gpu_dur_ns", "GPU span", TA_NS, .doc = GPU_DUR_DOC},
     [STAGE_GPU_BUSY] = {"gpu_busy_ns", "GPU busy", TA_NS, .doc = GPU_BUSY_DOC},
-    [STAGE_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels launched in it"},
+    [STAGE_KERNELS] = {"kernels", "Kernels", TA_COUNT,
+                       .doc = "Number of kernels launched in this stretch"},
 };
 
-const struct ta_table_def phases_stages = {
-    "phases.stages",
-    "Phases in order",
-    TA_COLUMNS(phases_stages_columns),
-    .doc = "One row per rank and stretch of one phase: calls that follow each other.",
-    .tier = TA_TIER_DETAIL,
-    .not_of_ranks = true};
+const struct ta_table_def phases_stages = {"phases.stages",
+                                           "Phases in order",
+                                           TA_COLUMNS(phases_stages_columns),
+                                           .doc =
+                                               "One row per rank and stretch of time in one phase: "
+                                               "calls of the phase that follow each other.",
+                                           .tier = TA_TIER_DETAIL,
+                                           .not_of_ranks = true};
 
 void generation_add_stages(const struct ta_partial *stages, struct ta_section_builder *out)
 {

@@ -32,10 +32,11 @@ void generation_draw_phases(const struct ta_partial *stages, struct ta_section_b
 void generation_add_stages(const struct ta_partial *stages, struct ta_section_builder *out);
 void generation_add_calls(const struct ta_partial *calls, struct ta_section_builder *out);
 
-#define HOST_START_DOC "Since the earliest span of the rank; null where kernels alone show it"
-#define GPU_START_DOC "First start of what was launched in it"
-#define GPU_DUR_DOC "First start to last end of these activities"
-#define GPU_BUSY_DOC "Union of these activities, all devices together"
+#define HOST_START_DOC                                                                             \
+    "Start on the host, counted from the rank's earliest span; empty if only kernels show it"
+#define GPU_START_DOC "Start of the first activity launched here"
+#define GPU_DUR_DOC "From the start of the first activity launched here to the end of the last"
+#define GPU_BUSY_DOC "Time in which any activity launched here runs, all devices together"
 
 /* A count that is null where there is none. */
 static inline struct ta_cell some(int64_t n)

@@ -158,55 +158,63 @@ enum {
 static const struct ta_column budget_columns[] = {
     [RANK] = TA_RANK_COLUMN,
     [KIND] = {"kind", "Kind", TA_TYPE_INTEGER, .role = TA_KEY,
-              .doc =
-                  "0: full steps; other numbers: shortened steps, numbered as calls of models are"},
-    [STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Denoising steps of the kind"},
-    [HOST] =
-        {"host_ns", "Host", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.7,
-         .doc = "Median time of the launching thread from the start of a step to the start of the "
-                "next one (of the last step to the end of its last call), without waits: "
-                "Python, operators, launches"},
-    [DEVICE] = {"device_ns", "GPU", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.5,
-                .doc = "Median busy time of what it launched in that time"},
-    [RATIO] = {"ratio", "Host/GPU", TA_RATIO, .better = TA_LOWER,
-               .doc = "Host over GPU: above 100 % the host bounds such steps"},
-    [BOUND] = {"bound", "Bound", TA_WORD,
-               .doc = "device or host, whichever needs longer; either where it depends on what the "
-                      "recorder took of the host"},
+              .doc = "0: full steps; other numbers: kinds of shortened steps, numbered like the "
+                     "kinds of model calls"},
+    [STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Number of denoising steps of this kind"},
+    [HOST] = {"host_ns", "Host time", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.7,
+              .doc = "Median time of the launching thread from the start of a step to the start of "
+                     "the next (for the last step, to the end of its last call), without waits: "
+                     "Python, operators, launches"},
+    [DEVICE] = {"device_ns", "GPU time", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.5,
+                .doc = "Median busy time of the device work launched in a step"},
+    [RATIO] = {"ratio", "Host / GPU", TA_RATIO, .better = TA_LOWER,
+               .doc = "Host time divided by GPU time: above 100 % the host limits these steps"},
+    [BOUND] = {"bound", "Bound by", TA_WORD,
+               .doc = "device or host, whichever needs longer; either if it depends on how much "
+                      "the recorder slowed the host"},
     [WAITS] = {"waits_ns", "Waits", TA_NS_MEAN, .better = TA_LOWER,
-               .doc = "Mean time in which the thread waits: in calls that wait for the device, or "
-                      "copy, while one works; in launches of more than 100 µs while one works all "
-                      "along, since the queue is full; for other hosts"},
+               .doc =
+                   "Mean time per step in which the launching thread waits: in calls that wait for "
+                   "the device or copy while the device works; in launches of more than 100 µs "
+                   "while the device works all along, because the queue is full; for other hosts"},
     [AHEAD] = {"run_ahead_ns", "Run-ahead", TA_NS_MEAN, .better = TA_HIGHER,
-               .doc = "Mean time from the last launch of a step to the start of what it launched: "
-                      "the lead of the host at the end of the step"},
+               .doc = "Mean time from the last launch of a step to the start of the work it "
+                      "launched: how far the host is ahead at the end of the step"},
     [LEAST_AHEAD] = {"run_ahead_least_ns", "Least run-ahead", TA_NS, .better = TA_HIGHER,
-                     .detail = true, .doc = "The least of these"},
+                     .detail = true, .doc = "Shortest run-ahead of any step"},
     [LAUNCHES] = {"launches", "Launches", TA_TYPE_NUMBER, TA_UNIT_COUNT, .better = TA_LOWER,
-                  .doc = "Mean number of calls that launch something; a graph is one"},
+                  .doc =
+                      "Mean number of calls per step that launch something; a graph launch is one"},
     [PER_LAUNCH] = {"host_per_launch_ns", "Host per launch", TA_NS_MEAN, .better = TA_LOWER,
-                    .doc = "Host over launches"},
-    [RECORDER] = {"recorder_ns", "Recorder", TA_NS_MEAN, .better = TA_LOWER,
-                  .doc = "Part of the host time of a step that recording took, estimated for spans "
-                         "of each kind; null without stacks, shapes or memory"},
-    [HOST_LEAST] = {"host_least_ns", "Host at least", TA_NS_MEAN, .better = TA_LOWER,
-                    .doc = "Host without recording, if that took twice the estimate"},
-    [HOST_MOST] = {"host_most_ns", "Host at most", TA_NS_MEAN, .better = TA_LOWER,
-                   .doc = "If it took half of it"},
-    [LARGEST] = {"largest", "Largest", TA_TEXT,
-                 .doc = "The name with most of the host's time, without what it calls"},
-    [LARGEST_SHARE] = {"largest_share", "Largest call share", TA_RATIO,
-                       .doc = "Of the host's time in all steps of the kind"},
+                    .doc = "Host time divided by launches"},
+    [RECORDER] =
+        {"recorder_ns", "Recorder overhead", TA_NS_MEAN, .better = TA_LOWER,
+         .doc = "Part of the host time of a step that recording took, estimated from the number of "
+                "spans of each kind; empty if no stacks, shapes or memory were recorded"},
+    [HOST_LEAST] =
+        {"host_least_ns", "Host time (low)", TA_NS_MEAN, .better = TA_LOWER,
+         .doc = "Host time of a step without recording, if recording took twice the estimate"},
+    [HOST_MOST] =
+        {"host_most_ns", "Host time (high)", TA_NS_MEAN, .better = TA_LOWER,
+         .doc = "Host time of a step without recording, if recording took half of the estimate"},
+    [LARGEST] = {"largest", "Largest call", TA_TEXT,
+                 .doc = "Call with the most host time of its own, without what it calls"},
+    [LARGEST_SHARE] =
+        {"largest_share", "Largest call share", TA_RATIO,
+         .doc = "Time of the largest call as a share of the host time in all steps of this kind"},
     [TURN_WIDTH] = {"turn_width", "Balanced width", TA_COUNT, .detail = true,
-                    .doc = "Where host and GPU need equally long, if resolution alone changes: a "
-                           "GPU whose work shrinks less than its tokens stays the bound for "
-                           "longer. The host counts without what recording took, as estimated; "
-                           "null beyond a sixteenth or 16 times of the pixels"},
-    [TURN_HEIGHT] = {"turn_height", "Height", TA_COUNT, .detail = true, .doc = "Likewise"},
-    [TURN_BATCH] = {"turn_batch", "Batch", TA_COUNT, .detail = true,
-                    .doc = "Where the host bounds: the batch from which the GPU does; else: the "
-                           "largest batch at which the host would"},
-    [NOTE] = {"note", "Verdict", TA_SENTENCE, .doc = "What it means"},
+                    .doc =
+                        "Image width at which host and GPU would need equally long, if only the "
+                        "resolution changes (without the estimated recorder overhead). A GPU whose "
+                        "work shrinks less than its tokens stays the limit for longer. Empty if "
+                        "this is less than a sixteenth or more than 16 times of the pixels"},
+    [TURN_HEIGHT] = {"turn_height", "Balanced height", TA_COUNT, .detail = true,
+                     .doc = "Image height at which host and GPU would need equally long, if only "
+                            "the resolution changes"},
+    [TURN_BATCH] = {"turn_batch", "Balanced batch", TA_COUNT, .detail = true,
+                    .doc = "If the host is the limit: the smallest batch at which the GPU would "
+                           "be; otherwise the largest batch at which the host would be"},
+    [NOTE] = {"note", "Verdict", TA_SENTENCE, .doc = "What the row says about host and GPU"},
 };
 
 /* Whether the host is near enough to the device to look at it. */
@@ -225,11 +233,11 @@ static const struct ta_table_def budget = {
     "Host time per step",
     TA_COLUMNS(budget_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per rank and kind of denoising step: what the host and the GPU need for it. "
-           "As long as the host needs less, and does not wait, it runs ahead and nobody sees "
-           "its time; once steps of the GPU are shorter (a smaller picture, fewer layers, a step "
-           "cache, a faster GPU) the host bounds them. Python stacks, shapes and memory slow the "
-           "host: figures without them are `host_least_ns` to `host_most_ns`.",
+    .doc = "One row per rank and kind of denoising step: how long the host and the GPU need for "
+           "it. As long as the host needs less and does not wait, it runs ahead and its time is "
+           "hidden; once the GPU needs less per step (smaller images, fewer layers, a step cache, "
+           "a faster GPU), the host limits the steps. Recording Python stacks, shapes and memory "
+           "slows the host: its time without them is between `host_least_ns` and `host_most_ns`.",
     .brief = &(const struct ta_brief){
         .place = 263,
         .rows = 4,
@@ -242,25 +250,27 @@ static const struct ta_table_def budget = {
 enum { CALL_RANK, CALL_KIND, CALL_NAME, CALL_CALLS, CALL_SELF, CALL_SHARE };
 static const struct ta_column calls_columns[] = {
     [CALL_RANK] = TA_RANK_COLUMN,
-    [CALL_KIND] = {"kind", "Kind", TA_TYPE_INTEGER, .role = TA_KEY, .doc = "Of the step"},
-    [CALL_NAME] = {"name", "Name", TA_TEXT,
-                   .doc =
-                       "Operator, call of the runtime, function or range; null: no span is open"},
+    [CALL_KIND] = {"kind", "Kind", TA_TYPE_INTEGER, .role = TA_KEY,
+                   .doc = "Kind of the step; 0: full steps"},
+    [CALL_NAME] =
+        {"name", "Name", TA_TEXT,
+         .doc = "Operator, runtime call, function or range; empty for time outside all spans"},
     [CALL_CALLS] = {"calls", "Calls/step", TA_TYPE_NUMBER, TA_UNIT_COUNT, .better = TA_LOWER,
-                    .doc = "That begin in a step, on average"},
-    [CALL_SELF] = {"self_ns", "Time/step", TA_NS_MEAN, .better = TA_LOWER,
-                   .doc = "Mean time in them in a step, without what they call and without waits"},
-    [CALL_SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the host's time"},
+                    .doc = "Mean number of these calls that begin in a step"},
+    [CALL_SELF] =
+        {"self_ns", "Time/step", TA_NS_MEAN, .better = TA_LOWER,
+         .doc = "Mean time per step in these calls, without what they call and without waits"},
+    [CALL_SHARE] = {"share", "Share", TA_RATIO, .doc = "Share of the host time of the step"},
 };
 
-static const struct ta_table_def calls = {
-    "steps.host_calls",
-    "Host time per step by call",
-    TA_COLUMNS(calls_columns),
-    .doc = "The eight names that take most of the host's time in denoising steps of a kind, on the "
-           "thread that launches.",
-    .tier = TA_TIER_DETAIL,
-    .not_of_ranks = true};
+static const struct ta_table_def calls = {"steps.host_calls",
+                                          "Host time per step by call",
+                                          TA_COLUMNS(calls_columns),
+                                          .doc =
+                                              "The eight calls with the most host time in the "
+                                              "denoising steps of a kind, on the launching thread.",
+                                          .tier = TA_TIER_DETAIL,
+                                          .not_of_ranks = true};
 
 /* ---- finish -------------------------------------------------------------------------------- */
 
@@ -345,11 +355,11 @@ static int say_host(char *line, size_t room, const struct need *need)
     ta_unit_format(least, need->least, TA_UNIT_NS);
     ta_unit_format(most, need->most, TA_UNIT_NS);
     if (!need->has_options || strcmp(least, most) == 0)
-        return snprintf(line, room, "the host needs %s of a step", most);
+        return snprintf(line, room, "the host needs %s per step", most);
     if (need->least < LEAST_SAID * need->host)
-        return snprintf(line, room,
-                        "without what recording takes the host needs up to %s of a step", most);
-    return snprintf(line, room, "without what recording takes the host needs %s to %s of a step",
+        return snprintf(line, room, "without recording overhead the host needs up to %s per step",
+                        most);
+    return snprintf(line, room, "without recording overhead the host needs %s to %s per step",
                     least, most);
 }
 
@@ -366,7 +376,7 @@ static void write_turn(const struct turn *least, const struct turn *most, char *
                  (long long)most->height);
 }
 
-/* "hidden: the host needs 15 ms of a step, the GPU 170 ms; both need the same at about 384×384". */
+/* "hidden: the host needs 15 ms per step, the GPU 170 ms; both need the same at about 384×384". */
 static void write_note(const struct need *need, bool ahead, const struct sizes_now *now, char *line,
                        size_t room)
 {
@@ -375,9 +385,9 @@ static void write_note(const struct need *need, bool ahead, const struct sizes_n
     const struct turn least = turn_of(now, need->device, need->least),
                       most = turn_of(now, need->device, need->most);
     int at = snprintf(line, room, "%s: ",
-                      strcmp(bound, "device") == 0 ? ahead ? "hidden" : "in turns with the GPU"
-                      : strcmp(bound, "host") == 0 ? "the host bounds"
-                                                   : "the recorder hides which one bounds");
+                      strcmp(bound, "device") == 0 ? ahead ? "hidden" : "host and GPU in turns"
+                      : strcmp(bound, "host") == 0 ? "host-bound"
+                                                   : "unclear because of recording overhead");
     at += say_host(line + at, room - (size_t)at, need);
     at += snprintf(line + at, room - (size_t)at, ", the GPU %s",
                    ta_unit_format(device, need->device, TA_UNIT_NS));
@@ -469,6 +479,6 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .tables = tables};
 
 TA_PLUGIN(analysis, host_budget, &ops, .title = "Host time per step",
-          .summary = "What denoising steps need of the host and of the device, now and at other "
+          .summary = "How long host and device need per denoising step, now and at other "
                      "resolutions: steps.host_budget, steps.host_calls, diffusion.resolutions",
           .version = "1");

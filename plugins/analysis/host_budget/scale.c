@@ -94,21 +94,22 @@ struct turn turn_of(const struct sizes_now *now, double device_ns, double host_n
 enum { RANK, WIDTH, HEIGHT, FRAMES, TOKENS, ATTENTION, DEVICE, TIMES, BOUND };
 static const struct ta_column resolutions_columns[] = {
     [RANK] = TA_RANK_COLUMN,
-    [WIDTH] = {"width", "Width", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY, .doc = "Pixels"},
+    [WIDTH] = {"width", "Width", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
+               .doc = "Width of the image in pixels"},
     [HEIGHT] = {"height", "Height", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
-                .doc = "Pixels"},
+                .doc = "Height of the image in pixels"},
     [FRAMES] = {"frames", "Frames", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
-                .doc = "Frames of a video"},
-    [TOKENS] = {"tokens", "Tokens", TA_COUNT, .doc = "Tokens of a sequence, with the text in it"},
+                .doc = "Number of frames of the video"},
+    [TOKENS] = {"tokens", "Tokens", TA_COUNT, .doc = "Tokens of the sequence, including the text"},
     [ATTENTION] = {"attention_share", "Attention", TA_RATIO,
-                   .doc = "Part of the time of the GPU that is attention"},
-    [DEVICE] = {"device_ns", "GPU", TA_NS_MEAN, .better = TA_LOWER,
-                .doc = "Time of the GPU for a step"},
+                   .doc = "Share of the GPU time that is attention"},
+    [DEVICE] = {"device_ns", "GPU time", TA_NS_MEAN, .better = TA_LOWER,
+                .doc = "Estimated GPU time per step"},
     [TIMES] = {"times", "GPU time factor", TA_NUMBER,
-               .doc = "Time of the GPU divided by its time now"},
-    [BOUND] = {"bound", "Bound", TA_WORD,
-               .doc = "host or device, whichever needs longer for a step; either where it depends "
-                      "on what the recorder took of the host"},
+               .doc = "Estimated GPU time divided by the GPU time now"},
+    [BOUND] = {"bound", "Bound by", TA_WORD,
+               .doc = "host or device, whichever would need longer for a step; either if it "
+                      "depends on how much the recorder slowed the host"},
 };
 
 const struct ta_table_def resolutions = {
@@ -116,12 +117,11 @@ const struct ta_table_def resolutions = {
     "Steps at other resolutions",
     TA_COLUMNS(resolutions_columns),
     .doc = "How long a denoising step would keep the GPU busy at other resolutions, and whether "
-           "the host would then bound it. Attention is taken to grow with the square of the "
-           "tokens, all else with their number; text and host time stay as they are. A picture of "
-           "fewer pixels gains at most that, since small kernels fill a GPU less. One row per rank "
-           "and half, three "
-           "quarters, once, one and a half and twice the width and height, of a video also twice "
-           "the frames.",
+           "the host would then limit it. Attention is assumed to grow with the square of the "
+           "number of tokens, everything else with their number; text and host time stay the same. "
+           "A smaller image saves at most this much, since small kernels fill a GPU less. One row "
+           "per rank and half, three quarters, one, one and a half and two times the width and "
+           "height; for a video also twice the frames.",
     .tier = TA_TIER_DETAIL,
     .not_of_ranks = true};
 
