@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The first line of a report, sentence by sentence: what a headline plugin is.
  *
- * Sentences have levels.  What is said on the first level on which anything is said is the
- * headline, and the title of the worst finding follows, unless one of them says the same. */
+ * Sentences have levels.  The title of the worst finding and the first sentence of the first level
+ * on which anything is said are the headline; where one of them covers the finding, the first two
+ * sentences are.  Others are not shown, so what they say has to be a figure or a finding too. */
 #ifndef TRACEANALYZE_HEADLINE_H
 #define TRACEANALYZE_HEADLINE_H
 

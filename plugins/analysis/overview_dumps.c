@@ -29,7 +29,10 @@ enum {
     ENERGY_SHARE,
     VIDEO_RATIO,
     VIDEO_RATE,
-    VIDEO_WAIT
+    VIDEO_WAIT,
+    METRIC,
+    METRIC_MEAN,
+    METRIC_MAX
 };
 static const struct ta_ref reads[] = {
     [THROUGHPUT_METRIC] = {"throughput.values", "metric"},
@@ -54,6 +57,9 @@ static const struct ta_ref reads[] = {
     [VIDEO_RATIO] = {"playback.by_video", "ratio"},
     [VIDEO_RATE] = {"playback.by_video", "rate"},
     [VIDEO_WAIT] = {"playback.by_video", "wait_ns"},
+    [METRIC] = {"figures.aggregated", "metric"},
+    [METRIC_MEAN] = {"figures.aggregated", "mean"},
+    [METRIC_MAX] = {"figures.aggregated", "max"},
 };
 
 enum {
@@ -71,6 +77,7 @@ enum {
     PARAMETERS,
     ALLOCATED,
     RESERVED,
+    USED,
     UTILIZATION,
     TEMPERATURE,
     ENERGY
@@ -113,6 +120,9 @@ static const struct ta_scalar_def scalars[] = {
          .doc = "Largest memory held by the allocator, of all ranks and devices, as far as it "
                 "was recorded",
          .gate = "peak_reserved"},
+    [USED] = {"used_gpu_bytes", "Peak GPU memory used", TA_UNIT_BYTES, TA_LOWER,
+              .doc = "Largest memory of a device in use by all processes, of all ranks that a "
+                     "summary over ranks tells of"},
     [UTILIZATION] = {"gpu_utilization", "Devices in use", TA_UNIT_RATIO, TA_HIGHER,
                      .doc = "Share of time with work on the device, mean of its samples and of all "
                             "devices"},
@@ -268,6 +278,27 @@ static void add_sampled(struct ta_section_builder *out, const struct ta_refs *in
     add(out, scalar, ta_num(value), isnan(least) ? NULL : title);
 }
 
+/* What a summary over ranks says of a metric; NaN without one. */
+static double aggregated(const struct ta_refs *in, const char *metric, size_t column)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, METRIC); i++)
+        if (ta_ref_reads(in, METRIC, i, metric))
+            return ta_ref_number(in, column, i, NAN);
+    return NAN;
+}
+
+/* The figures of a summary over ranks, which comes without the recordings that it is of. */
+static void add_aggregated(struct ta_section_builder *out, const struct ta_refs *in)
+{
+    if (ta_ref_rows(in, SESSION_TIME) == 0)
+        add(out, SESSION, whole(aggregated(in, "session_duration", METRIC_MAX)), "Longest session");
+    add(out, USED, whole(aggregated(in, "gpu_memory_used_bytes", METRIC_MAX)), NULL);
+    if (ta_ref_rows(in, SAMPLED_SIGNAL))
+        return;
+    add(out, UTILIZATION, ta_num(aggregated(in, "gpu_utilization_ratio", METRIC_MEAN)), NULL);
+    add(out, TEMPERATURE, ta_num(aggregated(in, "gpu_temperature_celsius", METRIC_MAX)), NULL);
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -293,6 +324,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                 "gpu_temperature");
     add_sampled(out, in, ENERGY, most_of_a_rank(in, ENERGY_RANK, ENERGY_JOULES), ENERGY_SHARE,
                 NULL);
+    add_aggregated(out, in);
     return TA_OK;
 }
 

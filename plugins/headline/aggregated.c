@@ -99,7 +99,7 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
 }
 
 static const struct ta_headline_ops ops = {
-    .level = TA_HEADLINE_FIGURES, .place = 1, .say = say, .alone = true, TA_READS(reads)};
+    .level = TA_HEADLINE_USE, .place = 0, .say = say, .alone = true, TA_READS(reads)};
 
 TA_PLUGIN(headline, aggregated, &ops, .title = "Sums over ranks",
           .summary = "What a summary over ranks says", .version = "1");

@@ -62,11 +62,11 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     ta_unit_format(count, n, TA_UNIT_COUNT);
     ta_unit_format(time, mean, TA_UNIT_NS);
     ta_unit_format(per_s, rate, TA_UNIT_NONE);
-    ta_say(line, "A request takes %s (mean of %s); %s requests are answered per second.", time,
+    ta_say(line, "A request takes %s (mean of %s); %s requests are answered per second", time,
            count, per_s);
     if (failed > 0)
-        ta_say(line, "%s %s.", ta_unit_format(count, failed, TA_UNIT_COUNT),
-               failed > 1 ? "requests failed" : "request failed");
+        ta_say_on(line, ", and %s failed", ta_unit_format(count, failed, TA_UNIT_COUNT));
+    ta_say_on(line, ".");
 }
 
 static const struct ta_headline_ops ops = {

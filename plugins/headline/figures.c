@@ -34,6 +34,7 @@ enum {
     OFFLOADED,
     ALLOCATED,
     RESERVED,
+    USED,
     FAILED,
     UTILIZATION,
     TEMPERATURE,
@@ -68,6 +69,7 @@ static const struct ta_ref reads[] = {
     [OFFLOADED] = {.scalar = "offloaded_bytes"},
     [ALLOCATED] = {.scalar = "peak_allocated_bytes"},
     [RESERVED] = {.scalar = "peak_reserved_bytes"},
+    [USED] = {.scalar = "used_gpu_bytes"},
     [FAILED] = {.scalar = "failed_allocations"},
     [UTILIZATION] = {.scalar = "gpu_utilization"},
     [TEMPERATURE] = {.scalar = "gpu_temperature"},
@@ -109,7 +111,7 @@ static bool is_any(const struct ta_refs *in)
 }
 
 /* The first kind that a run is of counts; of its figures the first that say something. */
-enum { LISTED = 17 };
+enum { LISTED = 18 };
 static const struct {
     bool (*is)(const struct ta_refs *in);
     unsigned char figures[LISTED];
@@ -121,7 +123,7 @@ static const struct {
     {is_snapshot, {ALLOCATED, RESERVED, FAILED}},
     {is_any,
      {FPS, FPS_CUT, FPS_BLOCKS, TOKENS, BPS, BPS_BLOCKS, FIRST_BLOCK, ITERATIONS, SESSION,
-      HOST_WINDOW, STEP_TIME, OFFLOADED, ALLOCATED, RESERVED, UTILIZATION, TEMPERATURE}},
+      HOST_WINDOW, STEP_TIME, OFFLOADED, ALLOCATED, RESERVED, USED, UTILIZATION, TEMPERATURE}},
 };
 
 /* ---- figures that say something -------------------------------------------------------------- */

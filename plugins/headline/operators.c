@@ -174,12 +174,12 @@ static void say_host(struct ta_line *line, const struct ta_refs *in, const struc
     ta_unit_format(time, most->value, TA_UNIT_NS);
     ta_unit_format(all, threads, TA_UNIT_NS);
     if (threads > 1.1 * run) {
-        ta_say(line, "%.*s takes %s of the time of all host threads (%s of %s,", (int)name.len,
-               name.ptr, share, time, all);
-        ta_say(line, "in a run of %s).", ta_unit_format(all, run, TA_UNIT_NS));
+        ta_say_on(line, "; %.*s takes %s of the time of all host threads (%s of %s,", (int)name.len,
+                  name.ptr, share, time, all);
+        ta_say_on(line, " in a run of %s)", ta_unit_format(all, run, TA_UNIT_NS));
     } else {
-        ta_say(line, "%.*s itself takes %s of the host's time (%s).", (int)name.len, name.ptr,
-               share, time);
+        ta_say_on(line, "; %.*s itself takes %s of the host's time (%s)", (int)name.len, name.ptr,
+                  share, time);
     }
 }
 
@@ -205,13 +205,14 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     const bool has_ops = ta_ref_rows(in, OP_SELF);
     const struct most on_host = has_ops ? find_most_of(in, OP_NAME, OP_SELF, NULL)
                                         : find_most_of(in, SUM_NAME, SUM_HOST, NULL);
-    if (has_ops || ta_ref_rows(in, SUM_HOST))
-        ta_say(line, "%s",
-               by_events ? "Device times of the table are those between events around operators, "
-                           "which hold the device's waits for the host: host figures only."
-               : has_foreign_devices(in)
-                   ? "Work of devices is in a form that is not known, and counts as the host's."
-                   : "No device activity was recorded: host figures only.");
+    if (!has_ops && !ta_ref_rows(in, SUM_HOST))
+        return;
+    ta_say(line, "%s",
+           by_events ? "Device times of the table are those between events around operators, "
+                       "which hold the device's waits for the host: host figures only"
+           : has_foreign_devices(in)
+               ? "Work of devices is in a form that is not known, and counts as the host's"
+               : "No device activity was recorded: host figures only");
     /* The finding about waits for a device is not repeated, nor is a wait called the host's work.
      */
     double waits = 0;
@@ -219,6 +220,7 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
         waits += strcmp(worst->id, "host-waits") ? 0 : ta_ref_number(in, WAITS, i, 0);
     if (on_host.share > waits + WAITS_MARGIN)
         say_host(line, in, &on_host);
+    ta_say_on(line, ".");
 }
 
 static const struct ta_headline_ops ops = {

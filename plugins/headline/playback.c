@@ -5,16 +5,14 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { RANK, FRAMES, RATE, PLAYBACK, FACTOR, FIRST, WAIT, STALLED, READY };
+enum { RANK, FRAMES, RATE, PLAYBACK, FACTOR, WAIT, READY };
 static const struct ta_ref reads[] = {
     [RANK] = {"playback.by_video", "rank"},
     [FRAMES] = {"playback.by_video", "frames"},
     [RATE] = {"playback.by_video", "rate"},
     [PLAYBACK] = {"playback.by_video", "playback"},
     [FACTOR] = {"playback.by_video", "real_time_factor"},
-    [FIRST] = {"playback.by_video", "first_ns"},
     [WAIT] = {"playback.by_video", "wait_ns"},
-    [STALLED] = {"playback.by_video", "stalled_ns"},
     [READY] = {"playback.by_video", "ready"},
 };
 
@@ -28,44 +26,33 @@ static const char *rank_of(const struct ta_refs *in, size_t row, char text[48])
     return text;
 }
 
+/* From when on it plays is a figure. */
 static void say_stream(struct ta_line *line, const struct ta_refs *in, size_t row,
                        const char *whose)
 {
-    char rate[TA_UNIT_TEXT_MAX], play[TA_UNIT_TEXT_MAX], from[TA_UNIT_TEXT_MAX],
-        later[TA_UNIT_TEXT_MAX];
-    const double stalled = ta_ref_number(in, STALLED, row, 0);
+    char rate[TA_UNIT_TEXT_MAX], play[TA_UNIT_TEXT_MAX];
     ta_unit_format(rate, ta_ref_number(in, RATE, row, NAN), TA_UNIT_NONE);
     ta_unit_format(play, ta_ref_number(in, PLAYBACK, row, NAN), TA_UNIT_NONE);
-    ta_unit_format(from, ta_ref_number(in, WAIT, row, NAN), TA_UNIT_NS);
-    ta_unit_format(later, stalled, TA_UNIT_NS);
     if (ta_ref_number(in, FACTOR, row, NAN) > 1)
         ta_say(line, "The video is made at %s frames/s%s, below the %s of real time.", rate, whose,
                play);
     else
         ta_say(line, "The video is made in real time: %s frames/s%s for %s played.", rate, whose,
                play);
-    if (stalled > 0)
-        ta_say(line, "It plays without a stall from %s on, %s after its first frames.", from,
-               later);
-    else
-        ta_say(line, "It plays without a stall as soon as its first frames are ready, after %s.",
-               from);
 }
 
 /* Nothing of it can be shown before all of it is decoded. */
 static void say_whole(struct ta_line *line, const struct ta_refs *in, size_t row, const char *whose)
 {
     char rate[TA_UNIT_TEXT_MAX], play[TA_UNIT_TEXT_MAX], from[TA_UNIT_TEXT_MAX];
-    const double factor = ta_ref_number(in, FACTOR, row, NAN);
+    const bool is_slow = ta_ref_number(in, FACTOR, row, NAN) > 1;
     ta_unit_format(rate, ta_ref_number(in, RATE, row, NAN), TA_UNIT_NONE);
     ta_unit_format(play, ta_ref_number(in, PLAYBACK, row, NAN), TA_UNIT_NONE);
     ta_unit_format(from, ta_ref_number(in, WAIT, row, NAN), TA_UNIT_NS);
-    ta_say(line, "A video of %.0f frames can be watched after %s%s, when all of it is decoded.",
-           ta_ref_number(in, FRAMES, row, 0), from, whose);
-    if (factor > 1)
-        ta_say(line, "That is %s frames/s, below the %s of real time.", rate, play);
-    else
-        ta_say(line, "That is %s frames/s, faster than it plays (%s).", rate, play);
+    ta_say(line,
+           "A video of %.0f frames can be watched after %s%s, when all of it is decoded: %s "
+           "frames/s, %s the %s of real time.",
+           ta_ref_number(in, FRAMES, row, 0), from, whose, rate, is_slow ? "below" : "above", play);
 }
 
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)

@@ -83,7 +83,7 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
 }
 
 static const struct ta_headline_ops ops = {
-    .level = TA_HEADLINE_PROGRESS, .place = 1, .say = say, TA_READS(reads)};
+    .level = TA_HEADLINE_PROGRESS, .place = 3, .say = say, TA_READS(reads)};
 
 TA_PLUGIN(headline, rates, &ops, .title = "Rates", .summary = "Frames, tokens or blocks per second",
           .version = "1");

@@ -91,7 +91,7 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
 }
 
 static const struct ta_headline_ops ops = {
-    .level = TA_HEADLINE_USE, .place = 1, .say = say, TA_READS(reads)};
+    .level = TA_HEADLINE_USE, .place = 1, .say = say, .alone = true, TA_READS(reads)};
 
 TA_PLUGIN(headline, utilization, &ops, .title = "Utilization",
           .summary = "Use of devices, as sampled", .version = "1");

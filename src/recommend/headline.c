@@ -9,10 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* A verdict says no more than this; what else plugins say is in figures, findings and the
+ * picture. */
+enum { SENTENCES_MOST = 2 };
+
 struct ta_line {
     struct ta_arena *arena; /* of the report */
     char text[1024];
     size_t n;
+    size_t ends[SENTENCES_MOST], n_sentences; /* where the first of them end */
     bool covers_finding;
     const char *figures[TA_FIGURES_MOST];
     size_t n_figures;
@@ -30,14 +35,22 @@ static void add(struct ta_line *line, const char *format, va_list args)
             line->n + (size_t)n < sizeof line->text ? line->n + (size_t)n : sizeof line->text - 1;
 }
 
+static void mark_end(struct ta_line *line)
+{
+    if (line->n_sentences > 0 && line->n_sentences <= SENTENCES_MOST)
+        line->ends[line->n_sentences - 1] = line->n;
+}
+
 void ta_say(struct ta_line *line, const char *format, ...)
 {
     va_list args;
     if (line->n && line->n + 1 < sizeof line->text)
         line->text[line->n++] = ' ';
+    line->n_sentences++;
     va_start(args, format);
     add(line, format, args);
     va_end(args);
+    mark_end(line);
 }
 
 void ta_say_on(struct ta_line *line, const char *format, ...)
@@ -46,6 +59,7 @@ void ta_say_on(struct ta_line *line, const char *format, ...)
     va_start(args, format);
     add(line, format, args);
     va_end(args);
+    mark_end(line);
 }
 
 bool ta_line_is_empty(const struct ta_line *line)
@@ -60,7 +74,7 @@ struct ta_slice ta_line_name(struct ta_line *line, struct ta_slice name, size_t 
 
 void ta_line_covers_finding(struct ta_line *line)
 {
-    line->covers_finding = true;
+    line->covers_finding |= line->n_sentences <= SENTENCES_MOST;
 }
 
 void ta_line_add_figure(struct ta_line *line, const char *id)
@@ -81,6 +95,36 @@ static int by_place(const void *left, const void *right)
     if (x->place != y->place)
         return (x->place > y->place) - (x->place < y->place);
     return strcmp(a->plugin.id, b->plugin.id);
+}
+
+static void keep(struct ta_line *line, size_t sentences)
+{
+    if (line->n_sentences > sentences) {
+        line->n = line->ends[sentences - 1];
+        line->text[line->n] = '\0';
+        line->n_sentences = sentences;
+    }
+}
+
+/* The finding leads, and one sentence more says what run that is; a small finding follows.  How
+ * busy devices were is said before a finding about their kernels: that plugin orders these itself.
+ */
+static void add_finding(struct ta_line *line, const struct ta_finding *worst,
+                        enum ta_headline_level level)
+{
+    struct ta_line said = *line;
+    if (!worst || line->covers_finding) {
+        keep(line, SENTENCES_MOST);
+        return;
+    }
+    keep(&said, SENTENCES_MOST - 1);
+    const bool is_first = level > TA_HEADLINE_DEVICES && worst->severity >= TA_MEDIUM;
+    line->n = line->n_sentences = 0;
+    if (said.n && !is_first)
+        ta_say(line, "%s", said.text);
+    ta_say(line, "%s.", worst->title);
+    if (said.n && is_first)
+        ta_say(line, "%s", said.text);
 }
 
 static void say_one(const struct ta_entry *entry, const struct ta_report *report,
@@ -113,8 +157,7 @@ enum ta_status ta_headline_set(struct ta_ctx *ctx, const struct ta_registry *reg
         level = entries[i]->plugin.headline->level;
         say_one(entries[i], report, worst, &line);
     }
-    if (worst && !line.covers_finding)
-        ta_say(&line, "%s.", worst->title);
+    add_finding(&line, worst, level);
     for (size_t i = added; i < n; i++)
         say_one(entries[i], report, worst, &line);
     ta_report_set_verdict(report, line.text, worst ? worst->id : NULL);

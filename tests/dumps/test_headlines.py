@@ -77,8 +77,7 @@ INPUTS = [
                 **over("memory_used_mb", 7200, 8420, 9800),
                 **over("memory_total_mb", 24564, 24564, 24564)}, [12.5, 13.2, 12.6]),
      "The sessions of 3 ranks take 12.5 s to 13.2 s, that of rank 1 the longest. The GPUs are in "
-     "use 85.2 % of the time (75.2 % to 92.1 % by rank). Up to 9.57 GiB of 24.0 GiB of GPU memory "
-     "is in use.", "Metrics over all ranks"),
+     "use 85.2 % of the time (75.2 % to 92.1 % by rank).", "Metrics over all ranks"),
     ("aggregated_profiling_report.json", aggregate({}, [12.5]), "The session takes 12.5 s.",
      "Metrics over all ranks"),
     ("aggregated_profiling_report.json", aggregate({}, [0, 0]),
@@ -144,8 +143,8 @@ INPUTS = [
     ("bench.json", json.dumps({"duration": 40.0, "completed_requests": 4, "failed_requests": 1,
                                "throughput_qps": 0.1, "latency_mean": 9.5,
                                "stage_durations_mean": {}}),
-     "A request takes 9.50 s (mean of 4); 0.100 requests are answered per second. "
-     "1 request failed.", "Figures the profiler reported"),
+     "A request takes 9.50 s (mean of 4); 0.100 requests are answered per second, "
+     "and 1 failed.", "Figures the profiler reported"),
     ("bench.csv", "scenario,model_cls,num_params_B,time_plain_s,time_compile_s\n"
      "flux-bf16,Flux,11.9,0.519,0.379\nflux-int8,Flux,11.9,,0.4\n",
      "flux-bf16 takes 519 ms.", None),

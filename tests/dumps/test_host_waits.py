@@ -62,8 +62,8 @@ class HostWaits(unittest.TestCase):
                          "Tensor.cpu makes the host wait for the GPU: 66.6 % of the run (30.0 ms)")
         self.assertEqual(found["host-waits"]["why"],
                          "All of it is in app/pipeline.py:88 (decode) (30.0 ms in 5 calls).")
-        self.assertEqual(self.headline, "No device activity was recorded: host figures only. "
-                         + found["host-waits"]["title"] + ".")
+        self.assertEqual(self.headline, found["host-waits"]["title"] +
+                         ". No device activity was recorded: host figures only.")
 
     def test_synchronizing(self):
         """Of nested waits the outermost counts, and where a function of the program calls it."""

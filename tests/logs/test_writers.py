@@ -441,7 +441,7 @@ class Checks(checks.Checks):
                 ("a loop of two ranks",
                  "".join(f"[rank{rank}]: {line}\n" for rank in (0, 1) for line in
                          bar("Denoising", [2] * 15 + [6] * 15, "\n").splitlines()),
-                 ("2.00 s, later 6.00 s. From",))):
+                 ("6.00 s instead of 2.00 s",))):
             head = self.first_lines(text)
             self.expect(f"{what} in {head!r}", [word for word in words if word not in head], [])
 
