@@ -189,12 +189,14 @@ struct ta_timeline_slice {
     uint32_t launch_track; /* where the call is that launched it, or the operator whose backward
                               pass it is; UINT32_MAX: not known */
     int64_t delay_ns;      /* start_ns minus the start of that */
+    int64_t correlation;   /* the id that it shares with that call; TA_MISSING without one */
 };
 
 struct ta_timeline_cursor {
     const unsigned char *at, *end;
     const uint32_t *labels;
-    int64_t now_ns; /* end of the slice before */
+    int64_t now_ns;      /* end of the slice before */
+    int64_t correlation; /* the last one of the lane */
     bool has_launches;
 };
 
@@ -204,7 +206,7 @@ static inline struct ta_timeline_cursor ta_timeline_open(const struct ta_timelin
                                                          const struct ta_timeline_lane *lane)
 {
     struct ta_timeline_cursor cursor = {lane->bytes, lane->bytes + lane->size, file->labels, 0,
-                                        track->has_launches};
+                                        0,           track->has_launches};
     return cursor;
 }
 
@@ -251,11 +253,14 @@ static inline bool ta_timeline_next(struct ta_timeline_cursor *c, struct ta_time
     slice->dur_ns = (int64_t)ta_varint_read(&c->at, c->end);
     slice->label = c->labels[ta_varint_read(&c->at, c->end)];
     slice->launch_track = UINT32_MAX;
-    slice->delay_ns = TA_MISSING;
+    slice->delay_ns = slice->correlation = TA_MISSING;
     const uint64_t launch = c->has_launches ? ta_varint_read(&c->at, c->end) : 0;
     if (launch) {
         slice->launch_track = (uint32_t)launch - 1;
         slice->delay_ns = ta_unzigzag(ta_varint_read(&c->at, c->end));
+        const uint64_t change = ta_varint_read(&c->at, c->end);
+        if (change)
+            slice->correlation = c->correlation += ta_unzigzag(change - 1);
     }
     c->now_ns = slice->start_ns + slice->dur_ns;
     return true;

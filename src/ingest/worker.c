@@ -421,7 +421,8 @@ static enum ta_status analyze(struct ta_worker *w, struct ta_ingested *file,
 {
     builder->kernels_elsewhere = has_table(w, file);
     struct ta_file_ranks ranks = {.of_track = NULL};
-    builder->n_passing = w->job->reading->n_passing;
+    const struct ta_plan *plan = w->job->reading;
+    builder->n_passing = w->job->pool ? plan->n_passing_drawn : plan->n_passing;
     builder->captures = w->job->captures;
     builder->path = file->source->shown;
     builder->path_rank = TA_MISSING;

@@ -78,7 +78,29 @@ function same(row, sum, what) {
     sum.time / 1000 + 1, what, JSON.stringify([row, sum]));
 }
 
+/* The id that a slice shares with its launch is the recorded one. */
+async function checkIds(browser, file) {
+  const kernels = events.filter((event) => event.cat === "kernel");
+  const page = await open(browser, file, { hash: "#s=timeline&rank=0" });
+  await waitForTimeline(page);
+  const box = page.getByRole("searchbox", { name: "Find slices by name" });
+  for (const { name } of [0.1, 0.5, 0.9].map((at) => kernels[Math.floor(kernels.length * at)])) {
+    await box.fill(name);
+    let text = "";
+    for (let i = 0; i < 8 && !/Rank0/.test(text); i++) {
+      await box.press("Enter");
+      text = (await page.locator(".timeline .details").textContent()).replace(/\u202f/g, "");
+    }
+    const start = Number((text.match(/Start[^(]*\((\d+) ns/) || [])[1]);
+    const id = Number((text.match(/Correlation(\d+)/) || [])[1]);
+    check(kernels.some((event) => ns(event.ts) - origin === start &&
+      event.args.correlation === id), `${name} has its correlation id`, text);
+  }
+  await page.context().close();
+}
+
 run(async (browser, file) => {
+  await checkIds(browser, file);
   for (const [a, b] of [[0, 1], [0.2, 0.25], [0.31, 0.3102], [0.5, 0.8]]) {
     const [from, to] = [Math.round(end * a), Math.round(end * b)];
     const page = await open(browser, file, { hash: `#s=timeline&rank=0&sel=${from},${to}` });

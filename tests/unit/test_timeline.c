@@ -47,6 +47,8 @@ static void show_track(struct text *out, const struct ta_timeline *timeline,
             if (slice.launch_track != UINT32_MAX)
                 text_add(out, " from %s after %" PRId64, file->tracks[slice.launch_track].tid,
                          slice.delay_ns);
+            if (slice.correlation != TA_MISSING)
+                text_add(out, " id %" PRId64, slice.correlation);
             text_add(out, " %s\n", ta_slice_look(label->kind)->title);
         }
     }
@@ -88,7 +90,7 @@ static void slices_are_those_of_the_trace(void **state)
                                  "main.1 inner 5000+5000 Operator\n"
                                  "main.2 launch 6000+2000 Runtime call\n"
                                  "s7.0 step 8000+44000 Annotation\n"
-                                 "s7.1 gemm 8000+40000 from main after 2000 GEMM\n"
+                                 "s7.1 gemm 8000+40000 from main after 2000 id 7 GEMM\n"
                                  "s7.1 ncclDevKernel_AllReduce 48000+4000 Communication\n"
                                  "s7.2 copy 20000+8000 Copy\n");
     const struct ta_timeline_file *file = &timeline->files[0];

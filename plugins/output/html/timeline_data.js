@@ -2,6 +2,11 @@
 /* The slices of the timeline: from the bytes of timeline_pack.c to lanes that can be drawn, with
  * all times on the clock of the timeline. */
 
+/* Of numbers near 0, whose sign is their lowest bit. */
+function unzigzag(value) {
+  return value % 2 ? -(value + 1) / 2 : value / 2;
+}
+
 /* Numbers in seven bits a byte.  Times are whole ns, exact up to 2^53. */
 class Bytes {
   constructor(bytes, at) {
@@ -20,8 +25,7 @@ class Bytes {
   }
 
   signed() {
-    const value = this.number();
-    return value % 2 ? -(value + 1) / 2 : value / 2;
+    return unzigzag(this.number());
   }
 
   text() {
@@ -154,16 +158,21 @@ function readFile(bytes, texts) {
 }
 
 function fillLane(lane, { hasLaunches, file }, columns) {
-  const [gaps, durations, labels, calls, delays, busy] = columns;
+  const [gaps, durations, labels, calls, delays, correlations, busy] = columns;
   lane.calls = hasLaunches ? new Int32Array(lane.n) : null;
   lane.delays = hasLaunches ? new Float64Array(lane.n) : null;
-  for (let i = 0, now = file.start; i < lane.n; i++) {
+  lane.correlations = hasLaunches ? new Float64Array(lane.n) : null;
+  for (let i = 0, now = file.start, id = 0; i < lane.n; i++) {
     lane.starts[i] = now + gaps.number();
     lane.ends[i] = now = lane.starts[i] + durations.number();
     lane.labels[i] = labels.number();
     if (hasLaunches) {
       lane.calls[i] = calls.number() - 1;
-      lane.delays[i] = lane.calls[i] < 0 ? 0 : delays.signed();
+      if (lane.calls[i] >= 0) {
+        lane.delays[i] = delays.signed();
+        const change = correlations.number();
+        lane.correlations[i] = change ? id += unzigzag(change - 1) : 0;
+      }
     }
   }
   lane.bins = [];
@@ -217,11 +226,12 @@ function readTimeline(packed) {
   });
   const files = bytes.list(() => readFile(bytes, texts));
   const columns = [];
-  for (let i = 0; i < 8; i++) {
+  while (bytes.at < packed.length) {
     const n = bytes.number();
     columns.push(new Bytes(packed, bytes.at));
     bytes.at += n;
   }
+  const [times, values] = columns.slice(-2);
   for (const file of files) {
     for (const track of [file.program, ...file.tracks]) {
       for (const lane of track.lanes) {
@@ -235,7 +245,7 @@ function readTimeline(packed) {
         ? track.lanes.filter((lane) => lane.n && labels[lane.labels[0]].kind < deviceKinds)
         : track.lanes.slice(0, 1);
     }
-    file.counters.forEach((one) => fillCounter(one, file.start, columns[6], columns[7]));
+    file.counters.forEach((one) => fillCounter(one, file.start, times, values));
   }
   return { labels, files };
 }

@@ -60,7 +60,16 @@ static inline void put_signed(struct bytes *to, int64_t value)
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
-enum lane_column { GAPS, DURATIONS, LABELS, LAUNCH_TRACKS, DELAYS, BUSY, LANE_COLUMNS };
+enum lane_column {
+    GAPS,
+    DURATIONS,
+    LABELS,
+    LAUNCH_TRACKS,
+    DELAYS,
+    CORRELATIONS,
+    BUSY,
+    LANE_COLUMNS
+};
 
 /* A lane, and what became of it. */
 struct lane {
@@ -146,23 +155,42 @@ static void sum_up_earlier(struct bins *bins, const struct ta_timeline_lane *lan
     }
 }
 
+/* What the numbers of a slice are written relative to. */
+struct slice_before {
+    int64_t end_ns, correlation;
+};
+
+static inline void put_launch(struct lanes_part *part, const struct ta_timeline_slice *slice,
+                              struct slice_before *before)
+{
+    if (slice->launch_track == UINT32_MAX) {
+        put_number(&part->columns[LAUNCH_TRACKS], 0);
+        return;
+    }
+    put_number(&part->columns[LAUNCH_TRACKS], slice->launch_track + 1);
+    put_signed(&part->columns[DELAYS], slice->delay_ns);
+    if (slice->correlation == TA_MISSING) {
+        put_number(&part->columns[CORRELATIONS], 0);
+        return;
+    }
+    put_number(&part->columns[CORRELATIONS],
+               ta_zigzag(slice->correlation - before->correlation) + 1);
+    before->correlation = slice->correlation;
+}
+
 static inline void put_slice(const struct lanes *lanes, struct lanes_part *part,
-                             const struct ta_timeline_slice *slice, int64_t *end_ns,
+                             const struct ta_timeline_slice *slice, struct slice_before *before,
                              bool has_launches)
 {
     /* Threads only ever set it, so the order does not matter. */
     if (!atomic_load_explicit(&lanes->is_used[slice->label], memory_order_relaxed))
         atomic_store_explicit(&lanes->is_used[slice->label], 1, memory_order_relaxed);
-    put_number(&part->columns[GAPS], (uint64_t)(slice->start_ns - *end_ns));
+    put_number(&part->columns[GAPS], (uint64_t)(slice->start_ns - before->end_ns));
     put_number(&part->columns[DURATIONS], (uint64_t)slice->dur_ns);
     put_number(&part->columns[LABELS], slice->label);
-    if (has_launches) {
-        const bool is_known = slice->launch_track != UINT32_MAX;
-        put_number(&part->columns[LAUNCH_TRACKS], is_known ? slice->launch_track + 1 : 0);
-        if (is_known)
-            put_signed(&part->columns[DELAYS], slice->delay_ns);
-    }
-    *end_ns = slice->start_ns + slice->dur_ns;
+    if (has_launches)
+        put_launch(part, slice, before);
+    before->end_ns = slice->start_ns + slice->dur_ns;
 }
 
 /* `busy` has room for the ns of left-out slices by bin. */
@@ -175,7 +203,7 @@ static void put_lane(const struct lanes *lanes, struct lanes_part *part, struct 
         .busy = busy, .n = lanes->pick->bins, .width = bin_width(lanes, lane->file)};
     const int64_t shortest_ns = lanes->pick->shortest_ns;
     const bool is_program = lane->track == &lane->file->program; /* few, and others lead there */
-    int64_t end_ns = 0;
+    struct slice_before before = {0};
     size_t window = lane->window;
     uint64_t kept = 0, left_out = lane->from->n_left_out;
     if (shortest_ns || left_out)
@@ -183,7 +211,7 @@ static void put_lane(const struct lanes *lanes, struct lanes_part *part, struct 
     while (ta_timeline_next(&cursor, &slice)) {
         if (slice.dur_ns >= shortest_ns || is_program ||
             is_in_window(lanes, lane, &window, &slice)) {
-            put_slice(lanes, part, &slice, &end_ns, lane->track->has_launches);
+            put_slice(lanes, part, &slice, &before, lane->track->has_launches);
             kept++;
         } else {
             sum_up(&bins, &slice);

@@ -11,7 +11,7 @@ function sliceOf(lane, i) {
   const { track, calls } = lane, { file } = track;
   return { lane, i, track, file, start: lane.starts[i], end: lane.ends[i], label: lane.labels[i],
     caller: calls && calls[i] >= 0 ? file.byNumber[calls[i]] : null,
-    delay: calls ? lane.delays[i] : 0 };
+    delay: calls ? lane.delays[i] : 0, correlation: calls ? lane.correlations[i] : 0 };
 }
 
 /* The innermost slice of a kind that begins at a time of a track. */
@@ -127,6 +127,7 @@ function describeSlice(timeline, slice) {
   ...Object.fromEntries(timeline.argNames.map((title, i) =>
     [title, argText(label.args[i], title)])),
   [isDevice(track) ? "Launched" : "Forward pass"]: caller ? `${timeText(slice.delay)} before` : "",
+  Correlation: slice.correlation ? String(slice.correlation) : "",
   Ranks: describePeers(timeline, slice),
   [isDevice(track) ? "Launched in" : "Called in"]: stack.join(" › ") };
   const list = Object.entries(facts).filter((fact) => fact[1]).map(([title, text]) =>

@@ -15,8 +15,8 @@
 
 /* Spans nested more deeply than this are left out. */
 enum { LANES_MOST = 256 };
-/* Bytes of one packed slice at most: gap, duration, label, launch, delay. */
-enum { SLICE_ROOM = 50 };
+/* Bytes of one packed slice at most: gap, duration, label, launch, delay, correlation. */
+enum { SLICE_ROOM = 60 };
 
 /* Rows of one track that are drawn together, top down. */
 enum group { RANGES, HOST, DEVICE, GROUPS };
@@ -27,9 +27,16 @@ struct lane {
     size_t n;
     uint64_t n_left_out;
     int64_t end_ns;                 /* of the last slice, kept or not, since the origin */
+    int64_t correlation;            /* of the last slice that has one */
     int64_t kept_ns;                /* of the last slice that was kept */
     int64_t bin, bin_ns, bins_done; /* the bin being summed up, and those written */
     int64_t bin_end_ns;             /* of that bin; 0 before the first */
+};
+
+/* An argument of spans that are read by row. */
+struct arg_cursor {
+    struct ta_args args;
+    size_t at; /* place in args of the span at hand */
 };
 
 struct packer {
@@ -37,8 +44,7 @@ struct packer {
     struct ta_timeline_part *part;
     struct ta_labels labels;
     struct ta_spans spans;
-    struct ta_args shapes;
-    size_t shape; /* place in shapes of the span at hand */
+    struct arg_cursor shapes, correlations;
     /* Of the spans [first, first + n): the call or the operator of the forward pass, or TA_NO_ROW.
      * No others have any. */
     struct {
@@ -136,6 +142,32 @@ static bool leave_out(struct packer *p, struct lane *lane, int64_t start_ns, int
     return done;
 }
 
+/* Whether a span has the argument; spans come by row. */
+static inline bool has_arg(struct arg_cursor *cursor, ta_row row)
+{
+    while (cursor->at < cursor->args.n && cursor->args.row[cursor->at] < row)
+        cursor->at++;
+    return cursor->at < cursor->args.n && cursor->args.row[cursor->at] == row;
+}
+
+/* Numbers of a page are doubles: twice the difference of two ids has to be exact. */
+#define CORRELATION_MOST (INT64_C(1) << 51)
+
+/* 0 without a correlation id, else the change since the last one of the lane plus 1. */
+static inline size_t write_correlation(struct packer *p, struct lane *lane, ta_row row,
+                                       unsigned char *to)
+{
+    struct arg_cursor *cursor = &p->correlations;
+    const int64_t id = has_arg(cursor, row) && !ta_args_is_text(&cursor->args, cursor->at)
+                           ? ta_args_value(&cursor->args, cursor->at)
+                           : 0;
+    if (id <= 0 || id > CORRELATION_MOST)
+        return ta_varint_write(to, 0);
+    const int64_t change = id - lane->correlation;
+    lane->correlation = id;
+    return ta_varint_write(to, ta_zigzag(change) + 1);
+}
+
 static inline bool write_slice(struct packer *p, struct lane *lane, ta_row row, uint32_t label,
                                int64_t start_ns, bool has_launches)
 {
@@ -154,6 +186,7 @@ static inline bool write_slice(struct packer *p, struct lane *lane, ta_row row, 
         } else {
             to += ta_varint_write(to, (uint64_t)p->spans.track[call] + 1);
             to += ta_varint_write(to, ta_zigzag(p->spans.ts[row] - p->spans.ts[call]));
+            to += write_correlation(p, lane, row, to);
         }
     }
     lane->bytes.n = (size_t)(to - lane->bytes.at);
@@ -184,11 +217,9 @@ static inline struct lane *free_lane(struct packer *p, enum group group, size_t 
 
 static inline ta_str shapes_of(struct packer *p, ta_row row)
 {
-    while (p->shape < p->shapes.n && p->shapes.row[p->shape] < row)
-        p->shape++;
-    return p->shape < p->shapes.n && p->shapes.row[p->shape] == row &&
-                   ta_args_is_text(&p->shapes, p->shape)
-               ? (ta_str)ta_args_value(&p->shapes, p->shape)
+    struct arg_cursor *cursor = &p->shapes;
+    return has_arg(cursor, row) && ta_args_is_text(&cursor->args, cursor->at)
+               ? (ta_str)ta_args_value(&cursor->args, cursor->at)
                : TA_STR_ABSENT;
 }
 
@@ -371,7 +402,8 @@ static bool pack(struct packer *p, struct ta_timeline_pool *pool, int64_t most)
     struct ta_timeline_file *file = &part->file;
     const int64_t origin = ta_trace_origin(p->trace), base = ta_trace_base_ns(p->trace);
     p->spans = ta_trace_spans(p->trace);
-    p->shapes = ta_trace_args(p->trace, "Input Dims");
+    p->shapes.args = ta_trace_args(p->trace, "Input Dims");
+    p->correlations.args = ta_trace_args(p->trace, "correlation");
     look_over(p, most);
     file->shortest_ns = p->shortest_ns;
     p->width_ns = file->end_ns / TA_TIMELINE_BINS + 1;
