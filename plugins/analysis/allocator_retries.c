@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* memory.retries: allocations of a trace that found no room, for which the allocator waited for the
- * device, gave its cache back to the driver and tried again.
+/* memory.retries: allocations that found no room, for which the allocator waited for the device,
+ * gave its cache back to the driver and tried again.
  *
- * An operator that allocates gives nothing back otherwise: cudaFree within it, next to a
- * cudaMalloc, is such a retry.  torch.cuda.empty_cache() is no operator. */
+ * An operator frees no driver memory otherwise, so cudaFree next to cudaMalloc within an
+ * operator is such a retry.  torch.cuda.empty_cache() is not an operator. */
 #include "lib/outward.h"
 #include "model/busy.h"
 #include "stat/interval.h"
@@ -29,7 +29,7 @@ static struct ta_slice name_of(const struct walk *w, ta_row row)
     return ta_trace_text(w->trace, w->spans.name[row]);
 }
 
-/* A call that takes memory from the driver, or gives it back. */
+/* A driver call that frees memory; all other allocator calls take some. */
 static bool is_free(struct ta_slice name)
 {
     return ta_slice_has_word(name, "Free") || ta_slice_has_word(name, "Unmap");
@@ -40,7 +40,7 @@ static bool is_op(const struct walk *w, ta_row row)
     return row != TA_NO_ROW && w->categories.at[w->spans.cat[row]].class == TA_CLASS_OP;
 }
 
-/* A function of Python that is no built-in one and not of torch. */
+/* A Python function of the program: not a built-in and not torch's own. */
 static bool is_site(void *user, ta_row row)
 {
     const struct walk *w = user;
@@ -55,16 +55,16 @@ struct retry {
     ta_row op;
     int64_t from, to;
     int64_t frees;
-    bool begins, ends; /* the first and the last of them take memory */
+    bool begins, ends; /* whether the first and the last call take memory */
 };
 
-/* Libraries that look for an algorithm of a convolution give their workspaces back, too. */
+/* Searching for a convolution algorithm also frees workspaces, which is not a retry. */
 static bool is_search(struct ta_slice op)
 {
     return ta_slice_has_word(op, "conv");
 }
 
-/* The devices stand still from the first of the calls until they begin to work again. */
+/* The devices are idle from the first of the calls until they work again. */
 static void add_retry(struct walk *w, const struct retry *retry)
 {
     if (retry->op == TA_NO_ROW || retry->frees == 0 || !retry->begins || !retry->ends ||

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* attention.by_backend: which implementation of attention ran.  Fused kernels are known by their
- * names.  Attention by separate kernels ("math") is what runs below the operator of that name, and
- * else a product, a softmax and a product that follow each other on one stream with only light
+/* attention.by_backend: which implementation of attention ran.  Fused kernels are recognized by
+ * their names.  Attention by separate kernels ("math") is what runs in the operator of that
+ * name, or a GEMM, a softmax and a GEMM that follow each other on one stream with only light
  * kernels in between.
  *
- * attention.calls: the same by type, head size and mask, which decide what a device could use, with
- * the kernels before it that only prepare its inputs. */
+ * attention.calls: the same by data type, head size and mask, which decide what implementations
+ * a device could use, with the kernels before it that only prepare its inputs. */
 #include "model/kernel.h"
 
 #include <traceanalyze/analysis.h>
@@ -55,7 +55,7 @@ static const struct ta_partial_def partials[] = {
     [PART_CALLS] = {"calls", call_fields, CALL_FIELDS},
     {0}};
 
-/* The columns are the fields of the partial, and two more. */
+/* The first columns are the fields of the partial; two more follow. */
 enum { SHARE = FIELDS, KERNEL_SHARE };
 static const struct ta_column by_backend_columns[] = {
     [BACKEND] =
@@ -142,8 +142,8 @@ static ta_str find_text(const struct ta_trace *trace, struct ta_slice text)
     return TA_STR_ABSENT;
 }
 
-/* Marks the spans that have the given name or lie below one that has; NULL when none does, or
- * without memory (*failed).  Parents come before their children. */
+/* Marks the spans with the given name and all spans inside them; NULL if there are none, or
+ * without memory (*failed). Parents come before their children. */
 static bool *mark_below(const struct ta_trace *trace, ta_str name, int64_t *calls, bool *failed)
 {
     const struct ta_spans s = ta_trace_spans(trace);
@@ -162,17 +162,17 @@ static bool *mark_below(const struct ta_trace *trace, ta_str name, int64_t *call
 
 enum role { ENDS, LIGHT, PRODUCT, SOFTMAX };
 
-/* Scaling, masks, dropout, casts: between a product and a softmax there are few. */
+/* Scaling, masks, dropout, casts: only few kernels lie between a GEMM and a softmax. */
 enum { LIGHT_MAX = 4 };
 
 struct stream {
     enum { NOTHING, AFTER_PRODUCT, AFTER_SOFTMAX } state;
     int light;
     int64_t kernels, total_ns;
-    ta_row op; /* of the first product */
+    ta_row op; /* of the first GEMM */
 };
 
-/* Kernels since the last one that computes: what may prepare the inputs of attention. */
+/* Kernels since the last compute kernel: candidates for preparing the inputs of attention. */
 struct preparing {
     int64_t quant, quant_ns, copies, copies_ns;
 };
@@ -195,7 +195,7 @@ static enum role role_of(const struct ta_kernel_facts *facts, struct ta_slice na
     }
 }
 
-/* Whether an operator of this name may hand out a product of attention: a batched one. */
+/* Whether an operator of this name may launch a GEMM of attention: those are batched. */
 static bool is_batched(struct ta_slice name)
 {
     return memmem(name.ptr, name.len, "bmm", 3) || memmem(name.ptr, name.len, "matmul", 6) ||
@@ -242,7 +242,7 @@ static void add(struct ta_partial *out, const char *backend, const char *source,
     ta_sum(&row[TOTAL], total_ns);
 }
 
-/* What an operator of attention says of its inputs. */
+/* What the operator's recorded inputs show. */
 struct inputs {
     const char *type;
     int64_t head;
@@ -268,7 +268,7 @@ struct work {
     uint8_t *batched;          /* by string: 1 + is_batched(), 0 when not looked at */
 };
 
-/* Whether a product may be one of attention: batched, as far as its operator is known. */
+/* Whether a GEMM may belong to attention: it must be batched if its operator is known. */
 static bool may_be_attention(struct work *w, ta_row op)
 {
     if (op == TA_NO_ROW || !ta_class_is_op(w->categories.at[w->spans.cat[op]].class))
@@ -281,7 +281,7 @@ static bool may_be_attention(struct work *w, ta_row op)
 
 /* ---- inputs --------------------------------------------------------------------------------- */
 
-/* The types of inputs as the profiler writes them. */
+/* The input type, from the types as the profiler writes them. */
 static const char *type_in(struct ta_slice types)
 {
     static const struct {
@@ -332,14 +332,14 @@ static int mask_in(struct ta_slice dims)
     return MASK_UNKNOWN;
 }
 
-/* Heads are no larger; scores are as long as the sequence. */
+/* No head is larger, while a row of scores is as long as the sequence. */
 #define HEAD_MOST 256
 
-/* From the operator that launched it outwards, as far as attention goes. */
+/* Looks outward from the launching operator for the operator of attention. */
 static struct inputs inputs_of(const struct work *w, ta_row op, const struct ta_kernel_facts *facts)
 {
     struct inputs inputs = {.type = "", .head = TA_MISSING, .mask = MASK_UNKNOWN};
-    bool is_told = false; /* by an operator of attention; softmax and GEMMs have scores as inputs */
+    bool is_told = false; /* only operators of attention: softmax and GEMMs have scores as inputs */
     for (int up = 0; up < 5 && op != TA_NO_ROW; up++, op = w->spans.parent[op]) {
         const struct ta_slice name = ta_trace_text(w->trace, w->spans.name[op]);
         const ta_str dims = ta_args_text(&w->dims, op), types = ta_args_text(&w->types, op);
@@ -379,7 +379,7 @@ static int64_t *call_row(struct work *w, const char *backend, ta_row op,
                                                      ta_key_int(inputs.mask)});
 }
 
-/* Remembers a kernel that may prepare inputs; gives the row of a fused one what was prepared. */
+/* Remembers kernels that may prepare inputs; a fused kernel's row gets what was remembered. */
 static void follow_preparing(struct work *w, const struct ta_activity *a,
                              const struct ta_kernel_facts *facts)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* diffusion.attention_growth: what of the growth of a video's blocks with their context is
- * attention's, by the kernels of a trace.  The first block, which also warms up, does not count. */
+/* diffusion.attention_growth: how much of the growth of a video's blocks with their context is
+ * attention, from the kernels of a trace.  The first block is left out because it also warms up. */
 #include "model/program/generation.h"
 #include "stat/fit.h"
 
@@ -25,7 +25,7 @@ struct work {
     int64_t denoiser, attention;
 };
 
-/* The kernels of each call, without communication, which waits for others. */
+/* The kernels of each call, except communication, which contains waiting. */
 static void find_work(const struct ta_trace *trace, const struct ta_generation *found,
                       struct work *of_call)
 {
@@ -139,7 +139,7 @@ static const struct ta_table_def growth = {
 enum { FITTED_LEAST = 6 };
 #define CONFIDENCE 0.95
 
-/* The rows [first, end) are of one video; x and y have room for them.  False without memory. */
+/* Fits the rows [first, end) of one video; x and y have room for them.  False without memory. */
 static bool fit(const struct ta_partial *of, size_t first, size_t end, size_t field, double *x,
                 double *y, struct ta_line *line)
 {

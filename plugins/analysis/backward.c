@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ops.backward and ops.backward_by_module: what the backward pass takes, for the operators and
- * modules of the forward pass that ask for it.
+/* ops.backward and ops.backward_by_module: what the backward pass takes, by the operators and
+ * modules of the forward pass that cause it.
  *
- * Every span belongs to the innermost operator around it that an arrow of torch begins or ends at,
- * so that each call and each device activity counts once, also where a checkpoint computes a part
- * of the forward pass again within the backward pass. */
+ * Every span belongs to the innermost operator around it at which one of torch's forward-
+ * backward arrows begins or ends, so that each call and each device activity counts once, even
+ * if a checkpoint recomputes a part of the forward pass within the backward pass. */
 #include "lib/modules.h"
 #include "lib/outward.h"
 #include "model/backward.h"
@@ -16,7 +16,7 @@
 enum { OPERATOR, NODE, CALLS, FORWARD_HOST, BACKWARD_HOST, FORWARD, BACKWARD, FIELDS };
 enum { MODULE, MODULE_VALUES };
 enum { BY_OPERATOR, BY_MODULE };
-/* Between the columns of sums of the two tables. */
+/* Offset between the sum columns of the two tables. */
 enum { SHIFT = CALLS - MODULE_VALUES };
 
 static const struct ta_field fields[FIELDS] = {
@@ -124,7 +124,7 @@ static const struct ta_table_def by_module = {
 
 /* One operator of the forward pass, or one node of the backward pass, and what sums it goes to. */
 struct owner {
-    int64_t *rows[2]; /* NULL: it goes to no table of modules */
+    int64_t *rows[2]; /* NULL: not in the table of modules */
     bool is_backward;
 };
 
@@ -156,7 +156,7 @@ static bool is_module(void *user, ta_row row)
     return ta_is_module(name_of(user, row));
 }
 
-/* The rows of a pair; a node without operator has no place among modules. */
+/* The rows that a pair is added to; a node without operator has no module. */
 static struct owner make_owner(struct work *w, ta_row forward, ta_row backward)
 {
     const uint64_t names = (uint64_t)(forward == TA_NO_ROW ? 0 : w->spans.name[forward] + 1) << 32 |
@@ -184,7 +184,7 @@ static void add(const struct owner *owner, size_t field, int64_t value)
         ta_sum(&owner->rows[BY_MODULE][field - SHIFT], value);
 }
 
-/* A span is owned by who comes first. */
+/* The first to claim a span owns it. */
 static void own(struct work *w, ta_row row, struct owner owner, bool is_backward)
 {
     owner.is_backward = is_backward;
@@ -194,7 +194,7 @@ static void own(struct work *w, ta_row row, struct owner owner, bool is_backward
     }
 }
 
-/* What is left over of the backward pass; everything else goes to the owner around it. */
+/* Claims what is left of the backward pass; everything else belongs to the owner around it. */
 static void own_rest(struct work *w)
 {
     const struct ta_category *categories = ta_trace_categories(w->trace).at;
@@ -270,12 +270,12 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- finish ---------------------------------------------------------------------------------- */
 
-/* The cells that both tables have; of devices nothing where none was recorded at all. */
+/* The cells that both tables have; device times are missing if no device was recorded. */
 struct sums {
     struct ta_cell calls, forward, backward, both, ratio, forward_host, backward_host;
 };
 
-/* Of the cells of a row from its calls on. */
+/* Reads the cells of a row from its calls on. */
 static struct sums sum_up(const int64_t *cells, bool on_device)
 {
     int64_t sums[FIELDS];

@@ -197,7 +197,7 @@ static const struct ta_table_def by_size = {
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-/* Points of a fit, by places: room for all blocks. */
+/* Points of a fit, with room for all blocks. */
 struct samples {
     double *x, *y, *bent;
     size_t n;
@@ -215,7 +215,7 @@ static bool is_same(const struct ta_refs *in, size_t column, size_t a, size_t b)
     return ta_ref_integer(in, column, a) == ta_ref_integer(in, column, b);
 }
 
-/* First row of another rank, or video, than `first`. */
+/* The first row of another rank (or video) than that of row `first`. */
 static size_t end_of(const struct ta_refs *in, size_t first, bool of_video)
 {
     size_t end = first + 1;
@@ -229,7 +229,7 @@ static size_t end_of(const struct ta_refs *in, size_t first, bool of_video)
 
 enum { FITTED_LEAST = 6, RISING_LEAST = 2, FLAT_LEAST = 2, UNTIL_MOST = 1000000 };
 
-/* What a window has to explain of what a straight line leaves. */
+/* The share of a straight line's residuals that a window has to explain. */
 #define WINDOW_EXPLAINS 0.5
 
 /* Residual sum of squares of the least squares line. */
@@ -254,10 +254,10 @@ static void bend(const struct samples *s, double window)
         s->bent[i] = fmin(s->x[i], window);
 }
 
-/* Videos with more blocks are bent at some of them only. */
+/* Bound on the bends tried; longer videos are bent at some of their blocks only. */
 enum { BENDS_MOST = 256 };
 
-/* The block at which growth ends, INFINITY where it does not. */
+/* The block at which growth ends, INFINITY if it does not. */
 static double find_window(const struct samples *s)
 {
     const double straight = residuals(s->x, s->y, s->n);
@@ -274,8 +274,7 @@ static double find_window(const struct samples *s)
     return window;
 }
 
-/* The first block that takes longer than `limit` by the line with these coefficients, TA_MISSING
- * when none does. */
+/* The first block longer than `limit` according to this line, TA_MISSING if there is none. */
 static int64_t first_above(double limit, double base, double slope, double window)
 {
     double at = ceil((limit - base) / slope);
@@ -288,7 +287,7 @@ static int64_t first_above(double limit, double base, double slope, double windo
     return ta_whole(at);
 }
 
-/* What a block may take in real time; NAN where that is not known. */
+/* How long a block may take in real time; NAN if that is not known. */
 static double limit_of(const struct ta_refs *in, size_t row)
 {
     for (size_t i = 0; i < ta_ref_rows(in, VIDEO_RANK); i++) {
@@ -304,7 +303,7 @@ static double limit_of(const struct ta_refs *in, size_t row)
     return NAN;
 }
 
-/* What growth adds to the blocks of a fit, over their first. */
+/* Time that growth adds to the fitted blocks, compared with their first. */
 static double added(const struct samples *s, const struct ta_line *line)
 {
     double sum = 0;
@@ -313,7 +312,7 @@ static double added(const struct samples *s, const struct ta_line *line)
     return sum;
 }
 
-/* The line at block 0 whose slope and height are at one end of their intervals. */
+/* The value at block 0 of the line whose slope and height are at one end of their intervals. */
 static double base_of(const struct ta_line *line, double height, double slope)
 {
     return height - slope * line->mean_x;
@@ -329,7 +328,7 @@ static void add_growth(struct ta_section_builder *out, const struct ta_refs *in,
                  high = is_exact ? slope : line->slope.high;
     const double lower = is_exact ? line->at_mean.value : line->at_mean.low;
     const double upper = is_exact ? line->at_mean.value : line->at_mean.high;
-    const double flat = grows ? 1 : 0; /* a slope that may be 0 is none */
+    const double flat = grows ? 1 : 0; /* a slope whose interval reaches 0 counts as no growth */
     const int64_t until =
         first_above(limit, base_of(line, line->at_mean.value, flat * slope), flat * slope, window);
     const bool has_limit = !isnan(limit);
@@ -353,8 +352,8 @@ static void add_growth(struct ta_section_builder *out, const struct ta_refs *in,
             has_limit && until != TA_MISSING ? ta_bool((double)until > s->x[s->n - 1]) : ta_null());
 }
 
-/* Whether growth is more than chance.  A window is the best of as many as were looked at, so that
- * it takes as much more to believe its slope.  False without memory. */
+/* Whether growth is more than chance.  The window is the best of all that were tried, so its
+ * slope needs that much more evidence.  False without memory. */
 static bool does_grow(const struct samples *s, double window, bool *grows)
 {
     struct ta_line line;
@@ -432,7 +431,7 @@ static size_t count_sizes(const struct samples *s)
     return n;
 }
 
-/* The ends of the line at 0: slope and height at the mean do not depend on each other. */
+/* Half the interval of the line at 0: slope and height at the mean are independent. */
 static double fixed_reach(const struct ta_line *line)
 {
     const double height = line->at_mean.high - line->at_mean.value;
@@ -538,8 +537,8 @@ static const struct ta_analysis_ops ops = {.section = "diffusion",
                                            .tables = tables,
                                            TA_READS(reads)};
 
-TA_PLUGIN(
-    analysis, block_laws, &ops, .title = "Block time by context and frames",
-    .summary = "How block time grows with the number of earlier blocks and with the number of "
-               "frames: diffusion.context_growth, diffusion.block_law, diffusion.by_block_size",
-    .version = "1");
+TA_PLUGIN(analysis, block_laws, &ops, .title = "Block time by context and frames",
+          .summary =
+              "How block time grows with the number of earlier blocks and with the number of "
+              "frames: diffusion.context_growth, diffusion.block_law, diffusion.by_block_size",
+          .version = "1");

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* run.bound: what bounds the run.  The window of the program is split for each device, without
- * overlap or rest, into computing, what is exposed of communication and copies, idle time by what
- * held up the next activity, and what the host does before the first activity and after the last;
- * the largest part names the run. */
+/* run.bound: what bounds the run.  The program's window of each device is split, without overlap
+ * or rest, into computing, exposed communication and copies, idle time by its root cause, and
+ * host work before the first activity and after the last; the largest part names the run. */
 #include <traceanalyze/analysis.h>
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Parts in the order in which equal ones are named. */
+/* If parts are equal, the first in this order names the run. */
 enum part {
     COMPUTE,
     MEMORY,
@@ -78,10 +77,11 @@ static const struct {
               "the device's recording began late"},
 };
 
-/* Shares of computing from here on leave little to any other part. */
+/* From this share on, computing leaves little to any other part. */
 #define SATURATED 0.8
 
-/* Where idle time of an owner or, at the edges, of a cause belongs. */
+/* The part for each root cause of idle time or, before the first and after the last activity,
+ * for each cause. */
 static const struct {
     const char *cause;
     enum part part;
@@ -200,7 +200,7 @@ static double sum(const struct ta_refs *in, size_t ref)
     return total;
 }
 
-/* Memory that is so full leaves no room for a larger batch. */
+/* Above this share of the device's memory there is no room for a larger batch. */
 #define FULL 0.9
 
 static bool is_full(const struct ta_refs *in)
@@ -213,7 +213,7 @@ static bool is_full(const struct ta_refs *in)
     return false;
 }
 
-/* What kernels that only wait have of the busy time. */
+/* Busy time of kernels that only wait. */
 static double waiting(const struct ta_refs *in)
 {
     double time = 0;
@@ -233,7 +233,7 @@ static enum part part_of(struct ta_slice cause)
     return IDLE;
 }
 
-/* Before the first activity and after the last the host does not only launch what comes next. */
+/* Before the first activity and after the last, host work is not only launching. */
 static enum part edge_part(const struct ta_refs *in, size_t row)
 {
     const enum part part = part_of(ta_ref_text(in, EDGE_CAUSE, row));

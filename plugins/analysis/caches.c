@@ -90,7 +90,7 @@ static const struct ta_table_def along_video = {
     .doc = "One row per hit that was recorded along the generated video. Chart `cache-hits`.",
     .chart = {&hit_chart}};
 
-/* Where no lookup is recorded, what the profiler itself counted. */
+/* Takes the profiler's own counts if it recorded no lookups. */
 static void take_reported(const struct ta_trace *trace, struct ta_partial *out)
 {
     static const struct {
@@ -133,7 +133,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_cache_hit *hits = ta_trace_cache_hit_rows(trace, &n);
     for (size_t i = 0; i < n; i++) {
         if (!are_counted) {
-            /* Where a profiler records hits one by one, nobody counts them but us. */
+            /* If the profiler records single hits, nobody else counts them. */
             const struct ta_slice name = ta_trace_text(trace, hits[i].cache);
             ta_sum(&TA_PARTIAL_ROW(out[0], ta_row_rank(trace, hits[i].rank),
                                    ta_key_text(name.len ? name : TA_LIT("cache")))[HITS],
@@ -176,7 +176,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     for (size_t i = 0; i < ta_partial_rows(hits); i++) {
         const int64_t *row = ta_partial_at(hits, i);
         index = i && ta_partial_at(hits, i - 1)[HIT_RANK] == row[HIT_RANK] ? index + 1 : 0;
-        /* How often this cache of this rank hit before row i, counted by a map of its texts. */
+        /* Hits of this cache of this rank before row i, counted in a map. */
         uint64_t *count =
             ta_map_at(&seen, (uint64_t)row[HIT_RANK] << 32 ^ (uint64_t)row[HIT_CACHE], 0);
         TA_ROW(out, along_video, [HITS_RANK] = ta_int(row[HIT_RANK]), [HITS_INDEX] = ta_int(index),

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* run.clocks: where the files of a rank stand on one axis of time, as far as their clocks allow.
- *
- * Clocks with a date (Unix time, or a trace that names its base) share an axis.  Times of a clock
- * of its own, and samples without stamps, do not: such a row has no start. */
+/* run.clocks: where the files of a rank lie on one time axis, as far as their clocks allow.
+ * Clocks with a date (Unix time, or a trace that names its base) share an axis.  Times of an
+ * unrelated clock, and samples without timestamps, have no place on it: such a row has no start. */
 #include "model/allocator.h"
 
 #include <traceanalyze/analysis.h>
@@ -12,7 +11,7 @@
 
 enum { RANK, FILE_KEY, PATH, CLOCK, START, END, FIELDS };
 
-/* Of a file with several kinds of times the best one counts. */
+/* If a file has several kinds of times, the best one is used. */
 enum clock { CLOCK_RELATIVE, CLOCK_OWN, CLOCK_DATE };
 
 static const char *const clock_names[] = {
@@ -109,7 +108,7 @@ static struct ta_cell since(int64_t time_ns, int64_t first_ns)
     return time_ns == TA_MISSING ? ta_null() : ta_int(ta_add_sat(time_ns, -first_ns));
 }
 
-/* Only where a rank has several files there is anything to join. */
+/* Only ranks with several files need an alignment. */
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {

@@ -31,8 +31,7 @@ static const struct ta_column by_kind_columns[] = {
                       "empty if no record names it"},
     [DESCRIPTION] = {"description", "Description", TA_TEXT,
                      .doc = "Description of the process group, as set by the program"},
-    [RANKS] = {"ranks", "Ranks", TA_COUNT,
-               .doc = "Ranks that recorded collectives of this kind"},
+    [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that recorded collectives of this kind"},
     [SIZE] = {"size", "Group size", TA_COUNT,
               .doc = "Number of ranks in the process group, as recorded"},
     [COUNT] = {"count", "Count", TA_COUNT,
@@ -88,10 +87,11 @@ static const struct ta_table_def by_kind = {
                                                 &by_kind_columns[BUS_BANDWIDTH]}}};
 
 struct sums {
-    uint32_t shape; /* any of the operation and group */
+    uint32_t shape; /* any shape of the operation and group */
     int64_t ranks, last_rank;
     int64_t count, bytes, total, wait, transfer;
-    double skew, moved, moving, transfers; /* of collectives with these */
+    double skew, moved, moving,
+        transfers; /* means and their counts are over collectives that have these */
     int64_t n_skew, n_transfer;
 };
 
@@ -142,7 +142,8 @@ static void add_record(const struct ta_ranks *ranks, const struct ta_coll_record
     ta_sum(&to->transfer, dur - wait);
 }
 
-/* What its collectives take, or the transfers of a send; a receive has the same. */
+/* Adds the data and time of transfers of collectives, or of sends; a receive would add the same
+ * again. */
 static void add_transfer(const struct ta_ranks *ranks, const struct ta_collective *collective,
                          struct sums *to)
 {
@@ -182,7 +183,7 @@ static void add_collective(const struct ta_ranks *ranks, const struct ta_collect
     }
 }
 
-/* Transfers between two are not all matched: as many as the rank has that has most. */
+/* Not all point-to-point transfers are matched: the count is the largest of any rank. */
 static void count_pairs(const struct ta_ranks *ranks, const uint32_t *rows, struct sums *sums,
                         int64_t *counts, size_t n)
 {
@@ -225,7 +226,7 @@ static void add_row(const struct ta_ranks *ranks, const struct sums *s,
         [BUS_BANDWIDTH] = s->moving > 0 ? ta_num(s->moved / s->moving) : ta_null());
 }
 
-/* Says what is not known, and why. */
+/* Reports what is missing, and why. */
 static void add_lacks(const struct ta_ranks *ranks, struct ta_section_builder *out)
 {
     if (ranks->damaged)
@@ -267,7 +268,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         count_pairs(ranks, rows, sums, counts, n);
     for (size_t i = 0; done && i < n; i++)
         if (sums[i].total !=
-            TA_MISSING) /* shapes that are only the common form of others have no records */
+            TA_MISSING) /* shapes that only serve as the common form of others have no records */
             add_row(ranks, &sums[i], out);
     free(rows);
     free(sums);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* compile.by_rank, compile.between: how much of the device work was compiled (torch.compile), into
- * how many pieces, how often it was compiled again, and what the host does between the pieces.
+/* compile.by_rank, compile.between: how much of the device work was compiled (torch.compile),
+ * into how many pieces, how often it was recompiled, and what the host does between the pieces.
  *
- * A graph break splits a function: what follows it is a function of its own, whose region lies
- * within the first one.  Between the pieces the host checks guards, runs the bytecode that torch
- * made, and the operators that broke the graph. */
+ * A graph break splits a function: the rest of it becomes a function of its own, whose region
+ * lies within the first one.  Between the pieces the host checks guards and runs the bytecode
+ * that torch generated and the operators that broke the graph. */
 #include "base/vec.h"
 #include "lib/regions.h"
 #include "model/busy.h"
@@ -179,13 +179,13 @@ struct work {
     bool has_regions;
     uint8_t *words; /* by string: 1 + enum word, 0 when not looked at; NULL without regions */
     bool *inside;   /* by span: in a region; NULL without regions */
-    bool *in_op;    /* by span: in an operator that is no region and no part of one */
-    uint32_t track; /* of the last region that lies in no other, its step and frame */
+    bool *in_op;    /* by span: in an operator that is not, and is not part of, a compiled region */
+    uint32_t track; /* of the last outermost region: its track, step and frame */
     size_t step;
     int64_t frame;
-    struct ta_intervals stretches; /* from the first region of a step to its last, by thread */
+    struct ta_intervals stretches; /* from the first region of a step to its last, per thread */
     struct ta_intervals graphs;    /* compiled graphs, and compilation */
-    TA_VEC(ta_row) operators_at;   /* that lie in no other */
+    TA_VEC(ta_row) operators_at;   /* outermost operators */
 };
 
 static inline enum word word_at(struct work *w, size_t span)
@@ -196,7 +196,7 @@ static inline enum word word_at(struct work *w, size_t span)
     return (enum word)(*word - 1);
 }
 
-/* Without steps, regions that follow each other so soon are of one call of the program. */
+/* Without step markers, regions at most this far apart belong to one call of the program. */
 enum { NEAR_NS = 2000000 };
 
 static void take_region(struct work *w, size_t i, bool is_nested)
@@ -225,8 +225,8 @@ static void take_region(struct work *w, size_t i, bool is_nested)
     w->frame = id.frame;
 }
 
-/* Parents come before their children, so one pass hands down what they are in.  False without
- * memory. */
+/* Marks what each span is in; parents come before their children, so one pass is enough.  False
+ * without memory. */
 static bool mark_spans(struct work *w)
 {
     const struct ta_spans *s = &w->spans;
@@ -345,7 +345,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- table --------------------------------------------------------------------------------- */
 
-/* Frames of a rank, and how often they were compiled again; rows are ordered by rank, frame and
+/* Counts the frames of a rank and their recompilations; rows are ordered by rank, frame and
  * code, so the last code of a frame is the largest. */
 static void count_frames(const struct ta_partial *regions, int64_t rank, int64_t *frames,
                          int64_t *recompiled)
@@ -376,7 +376,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         count_frames(merged[PARTIAL_REGIONS], row[RANK], &frames, &recompiled);
         const bool called = row[CALLS] != TA_MISSING;
         if (!called && row[TRITON_NS] == TA_MISSING)
-            continue; /* nothing was compiled */
+            continue; /* no region was called */
         const int64_t inside = called && row[REGION_NS] == TA_MISSING ? 0 : row[REGION_NS];
         const int64_t triton = row[TRITON_NS] == TA_MISSING ? 0 : row[TRITON_NS];
         TA_ROW(out, by_rank, [BY_RANK_RANK] = ta_int(row[RANK]),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* copies.by_direction and its company: what moved between host and devices, how fast, and what it
- * held up. */
+/* copies.by_direction, copies.by_memory, copies.bandwidth, copies.blocking: what was copied
+ * between host and devices, how fast, and how long the host waited for it. */
 #include "model/busy.h"
 #include "model/cover.h"
 #include "model/damage.h"
@@ -32,7 +32,7 @@ enum {
     RATE_BYTES,
     RATE_TOTAL,
     RATE_EXPOSED,
-    RATE_LINK, /* what the maker of the device states for the link, bytes/s */
+    RATE_LINK, /* data sheet bandwidth of the link, bytes/s */
     RATE_FIELDS
 };
 enum { LINK_DIRECTION, LINK_RATE, LINK_FIELDS };
@@ -78,9 +78,9 @@ static bool holds(const struct letters *letters, const char *text)
     return memmem(letters->at, letters->n, text, strlen(text)) != NULL;
 }
 
-/* By name, letter case and punctuation ignored: CUDA writes "Memcpy HtoD (…)", ROCm
- * "CopyHostToDevice", rocprof "MEMORY_COPY_DEVICE_TO_DEVICE", Intel "Memcpy M2D" for the memory of
- * the host.  Of "M2D" and "H2D" the letters follow "memcpy" or "copy". */
+/* By the name, ignoring letter case and punctuation: CUDA writes "Memcpy HtoD (…)", ROCm
+ * "CopyHostToDevice", rocprof "MEMORY_COPY_DEVICE_TO_DEVICE", Intel "Memcpy M2D" for host
+ * memory.  In "M2D" and "H2D" the letters follow "memcpy" or "copy". */
 static struct ta_slice copies_direction(struct ta_slice name)
 {
     static const struct {
@@ -107,8 +107,8 @@ static struct ta_slice copies_memory(struct ta_slice name)
     return (struct ta_slice){open + 1, (size_t)(ta_slice_end(name) - 1 - (open + 1))};
 }
 
-/* The kind of the host's side: "pageable", "pinned", "managed" or "unknown"; "device" where the
- * host has no part in it. */
+/* The kind of host memory: "pageable", "pinned", "managed" or "unknown"; "device" if the copy
+ * does not involve the host. */
 static struct ta_slice copies_host_memory(struct ta_slice name)
 {
     static const char *const kinds[] = {"pageable", "pinned", "managed"};
@@ -146,7 +146,7 @@ static const struct {
 
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-/* Least size of a class, and its name: "1 to 10 MiB". */
+/* Smallest size of a class, and its name: "1 to 10 MiB". */
 static int64_t copies_size_from(int size_class)
 {
     return sizes[size_class].from;
@@ -154,7 +154,7 @@ static int64_t copies_size_from(int size_class)
 
 /* ---- rates ----------------------------------------------------------------------------------- */
 
-/* What was copied and how fast, what ran beside it, and how long it held up the host. */
+/* What was copied and how fast, what ran at the same time, and how long the host was blocked. */
 
 /* What a copy is by its name, with the rows of its sums. */
 struct kind {
@@ -164,19 +164,19 @@ struct kind {
     int64_t *by_direction, *by_memory;
 };
 
-/* Names of copies looked at last: most traces have few. */
+/* Recently seen names of copies: most traces have few. */
 enum { KINDS = 16 };
 
 struct walk {
     const struct ta_ctx *ctx;
     const struct ta_trace *trace;
-    const struct ta_hardware *hardware; /* of the device at hand; NULL when it is not known */
+    const struct ta_hardware *hardware; /* of the current device; NULL if not known */
     struct ta_activities activities;
     struct ta_spans spans;
     struct ta_categories categories;
     struct ta_args sizes;
     struct ta_cover kernels;
-    const struct ta_intervals *busy; /* or may be, with work that was not recorded */
+    const struct ta_intervals *busy; /* busy time, including work that may not have been recorded */
     struct ta_map rates, waits;      /* rows of partials */
     struct kind kinds[KINDS];        /* by the last bits of the name */
     struct ta_map seen;              /* calls whose time is counted */
@@ -218,7 +218,7 @@ static int64_t rate_of(int64_t bytes, int64_t ns)
     return rate < INT64_MAX ? (int64_t)rate : TA_MISSING;
 }
 
-/* What the link of a direction is stated to do; TA_MISSING where that is not known. */
+/* Data sheet bandwidth of the link in a direction; TA_MISSING if not known. */
 static int64_t stated_link(const struct walk *w, struct ta_slice direction)
 {
     if (!w->hardware)
@@ -245,8 +245,8 @@ static void add_copy(int64_t *row, int64_t dur, int64_t bytes)
 
 /* ---- waits ---------------------------------------------------------------------------------- */
 
-/* The row of a copy for which a host thread waits within the call: by its own choice, or because
- * the driver has to stage pageable memory.  NULL for all others. */
+/* The row of a copy that a host thread waits for within the call, by definition of the call or
+ * because the driver has to stage pageable memory.  NULL for all others. */
 static int64_t *wait_row(struct walk *w, const struct ta_activity *a)
 {
     const ta_row call = a->launch;
@@ -275,7 +275,7 @@ static void take_wait(struct walk *w, const struct ta_activity *a, int64_t bytes
     ta_sum(&row[WAIT_BYTES], bytes);
     ta_sum(&row[WAIT_COPY], w->spans.dur[a->span]);
     ta_sum(&row[WAIT_EXPOSED], exposed);
-    /* A call may make several copies; its own time counts once. */
+    /* A call may make several copies; its duration counts once. */
     uint64_t *seen = ta_map_at(&w->seen, a->launch, 0);
     if (!seen || *seen)
         return;
@@ -299,7 +299,7 @@ static bool is_copy(const struct walk *w, const struct ta_activity *a)
            w->categories.at[w->spans.cat[a->span]].class == TA_CLASS_MEMCPY;
 }
 
-/* The activities [from, to) are those of one device. */
+/* Adds the copies among activities [from, to), all of one device. */
 static void take_device(struct walk *w, size_t from, size_t to)
 {
     const struct ta_device *device = ta_trace_device(w->trace, w->activities.at[from].device);
@@ -348,8 +348,8 @@ static bool has_copies(const struct walk *w)
     return false;
 }
 
-/* Adds to `out` when devices work or may have worked: from a call whose kernel was not recorded to
- * what was recorded next, too. */
+/* Adds the busy times of devices to `out`, and the times in which they may have worked: from a
+ * call whose kernel was not recorded to the next recorded activity. */
 static void add_work(const struct ta_trace *trace, const struct ta_lost *lost,
                      struct ta_intervals *out)
 {
@@ -404,8 +404,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* copies.bandwidth and copies.blocking: how fast copies were beside their link, and which of them
- * the host waited for. */
+/* copies.bandwidth and copies.blocking: copies compared with their link, and copies that the
+ * host waited for. */
 
 static const char direction_doc[] = "Direction of the copies: HtoD (host to device), DtoH, DtoD, "
                                     "PtoP (peer to peer), HtoH, or other";
@@ -542,7 +542,8 @@ static const struct ta_table_def copies_blocking = {
     .tier = TA_TIER_DETAIL,
     .order = {&copies_blocking_columns[BLOCKING_HOST], TA_DESCENDING}};
 
-/* "HtoD pinned"; the direction alone without the host, or where its memory is not known. */
+/* "HtoD pinned"; only the direction if the copy does not involve the host or the kind of its
+ * memory is unknown. */
 static struct ta_slice path_of(struct ta_slice direction, struct ta_slice memory, char text[64])
 {
     const bool hosts =
@@ -570,8 +571,8 @@ struct link {
     const char *by;
 };
 
-/* What the link of some copies can do.  What is stated counts unless copies are faster, which tells
- * that the device is attached in another way. */
+/* Bandwidth that the link of some copies can reach.  The data sheet counts unless copies are
+ * faster: then the device is attached in another way. */
 static struct link link_of(const struct ta_partial *links, const int64_t *row,
                            struct ta_slice direction)
 {
@@ -587,7 +588,7 @@ static struct link link_of(const struct ta_partial *links, const int64_t *row,
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-/* Both tables of sums have the same values; `what` is the direction or the kinds of memory. */
+/* Both tables of sums have the same columns; `what` is the direction or the kinds of memory. */
 static const struct ta_field fields[SUM_FIELDS] = {
     [SUM_RANK] = {"rank", TA_FIELD_RANK},
     [SUM_WHAT] = {"what", TA_FIELD_TEXT},
@@ -627,11 +628,11 @@ static const struct ta_partial_def partials[] = {
     {0},
 };
 
-/* The columns of both tables of sums are the fields of their partials, but for the last. */
+/* The columns of both tables of sums are the fields of their partials, except for the last. */
 enum { SUM_BANDWIDTH = SUM_TOTAL + 1, SUM_COLUMN_COUNT };
 
 /* clang-format off */
-/* With the weights of three of them between ranks. */
+/* With the weights of three columns for comparing ranks. */
 #define SUM_COLUMNS(key, title, what, bytes_weight, total_weight, bandwidth_weight) \
     [SUM_RANK] = TA_RANK_COLUMN, \
     [SUM_WHAT] = {key, title, TA_TEXT, .doc = what}, \

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* costs.values: GPU time, energy and, with --price, money for what a run makes: a frame, an image,
- * a step, 1000 tokens.
- *
- * All devices of the run count, whether they work or wait, as all of them are paid for.  Where a
- * program times what it makes by itself its rate counts, else the window of the program is shared
- * out over what was made in it. */
+/* costs.values: GPU time, energy and, with --price, money for what a run makes: a frame, an
+ * image, a step, 1000 tokens.  All devices of the run count, busy or idle, since all of them are
+ * paid for.  If a program measures its own rate, that rate is used, otherwise the window of the
+ * program is divided by what was made in it. */
 #include "base/context.h"
 
 #include <traceanalyze/analysis.h>
@@ -83,7 +81,7 @@ static const struct ta_column costs_columns[] = {
                   .doc = "Currency as given with --price"},
 };
 
-/* On the terminal the table is an answer to --price. */
+/* The terminal shows this table only with --price. */
 static const struct ta_ref brief_reads[] = {{"costs.values", "cost"}};
 
 static bool is_priced(const struct ta_refs *in)
@@ -116,7 +114,8 @@ struct run {
     const struct ta_price *price;
 };
 
-/* Devices by the traces; of dumps one for each rank.  Ranks that were not read have as many. */
+/* Number of devices from the traces; for dumps one per rank.  Ranks that were not read are
+ * assumed to have as many. */
 static double count_devices(const struct ta_refs *in)
 {
     const struct ta_run_info *run = ta_report_run(in->report);
@@ -127,7 +126,8 @@ static double count_devices(const struct ta_refs *in)
     return seen * (double)run->world_size / ranks;
 }
 
-/* Every rank samples all devices of its host, so one rank is enough; several hosts are not seen. */
+/* Every rank samples all devices of its host, so one rank is enough; other hosts are not
+ * included. */
 static double sum_power(const struct ta_refs *in, double devices)
 {
     double sum = 0, n = 0;
@@ -171,10 +171,10 @@ static void add_row(struct ta_section_builder *out, const struct run *run, const
 
 /* ---- rates ----------------------------------------------------------------------------------- */
 
-/* What a rate is of, and on which bases it counts for the run, the best first. */
+/* Rates of the run and the bases on which they may be counted, the best first. */
 static const struct rated {
     const char *metric, *per;
-    double each; /* how many make one */
+    double each; /* number of them per row of the table */
     const char *bases[4];
 } rated[] = {
     {"images_per_s", "image", 1, {"wall", "as_reported"}},
@@ -230,7 +230,7 @@ static double images_of(const struct ta_refs *in, size_t row)
                : NAN;
 }
 
-/* The most images that a rank made; 0 where that is not known. */
+/* The largest number of images that a rank made; 0 if not known. */
 static double most_images(const struct ta_refs *in)
 {
     double most = 0, sum = 0;
@@ -264,7 +264,7 @@ static double most_steps(const struct ta_refs *in)
     return denoising > 0 ? denoising : most_in(in, STEPS);
 }
 
-/* Tokens that a server writes, over the time of the steps that write them. */
+/* Tokens that a server generates, over the time of the steps that generate them. */
 static void add_tokens(struct ta_section_builder *out, const struct ta_refs *in,
                        const struct run *run)
 {
@@ -296,7 +296,7 @@ static void add_counted(struct ta_section_builder *out, const struct ta_refs *in
 
 /* ---- finish ---------------------------------------------------------------------------------- */
 
-/* The longest session, of a dump. */
+/* The duration of the longest session of a dump. */
 static double session_of(const struct ta_refs *in)
 {
     double most = NAN;

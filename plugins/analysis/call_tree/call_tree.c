@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ops.call_tree, ops.module_tree and ops.by_module: time by who called what, over all ranks.
+/* ops.call_tree, ops.module_tree and ops.by_module: time by call path, over all ranks.
  *
- * Trees of several ranks merge node by node.  A node is known by its kind, its name and a hash of
- * its callers; the depth comes first among the keys, so that callers are read before what they
+ * The trees of the ranks merge node by node.  A node is identified by its kind, its name and a
+ * hash of its callers; the depth is the first key, so that callers are read before what they
  * call. */
 #include "tree.h"
 
@@ -48,7 +48,7 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-/* Of each rank more nodes are kept than are shown, so that what ranks fold apart is small. */
+/* Each rank keeps more nodes than are shown, so that little is folded differently between ranks. */
 enum { KEPT_PER_SHOWN = 2 };
 
 enum {
@@ -64,7 +64,7 @@ enum {
     TREE_DEVICE_SELF,
     TREE_FOLDED
 };
-/* Of both trees. */
+/* Columns of both trees. */
 static const struct ta_column tree_columns[] = {
     [TREE_NODE] = {"node", "Node", TA_INTEGER,
                    .doc = "Number of the node; callers have lower numbers than what they call"},
@@ -97,7 +97,8 @@ static const struct ta_column tree_columns[] = {
                             "differ, the largest number of one rank"},
 };
 
-/* Kinds of nodes with a color of their own; what names a chain of calls best comes first. */
+/* Kinds of nodes with a color of their own.  The first kind in this order that occurs in a chain
+ * of calls names it. */
 static const struct ta_kind kinds[] = {
     {"module", "Module", TA_INK_SERIES_3},     {"range", "Annotated range", TA_INK_SERIES_2},
     {"kernel", "Kernel", TA_INK_SERIES_1},     {"copy", "Copy", TA_INK_SERIES_7},
@@ -149,7 +150,7 @@ static const struct ta_table_def module_tree = {
            "happens in a module but in no inner module is its own time. \"(outside of modules)\", "
            "kind `outside`, has the rest. Charts `module-tree` and `module-tree-device`."};
 
-/* The columns are the fields of its partial, and one more. */
+/* The first columns are the fields of the partial; one more follows. */
 enum { MODULE_DEVICE_SHARE = MODULE_FIELDS };
 static const struct ta_column by_module_columns[] = {
     [MODULE_CLASS] = {"module", "Module", TA_TEXT, .doc = "Class of the modules"},
@@ -180,7 +181,8 @@ static const struct ta_table_def by_module = {
 
 /* ---- map ------------------------------------------------------------------------------------- */
 
-/* FNV-1a: the same on every machine, as it stands for the callers when ranks merge. */
+/* FNV-1a: the hash identifies the callers when ranks merge, so every machine must compute the
+ * same. */
 static uint64_t hash_more(uint64_t hash, const void *bytes, size_t n)
 {
     const unsigned char *byte = bytes;
@@ -295,7 +297,7 @@ static bool list_all(struct listing *l)
     return done;
 }
 
-/* How a tree is shown. */
+/* A table and its charts. */
 struct view {
     size_t partial;
     const struct ta_table_def *table;

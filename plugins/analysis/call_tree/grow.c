@@ -9,10 +9,10 @@
 
 #include <stdlib.h>
 
-/* What a name says about the spans that bear it, found once per name. */
+/* What a span is, found once per name. */
 enum name_mark { NAME_PLAIN, NAME_MODULE, NAME_STEP };
 
-/* A host span that encloses the one that the walk is at. */
+/* A host span that encloses the current one. */
 struct open_span {
     ta_row row;
     uint32_t node;
@@ -25,12 +25,12 @@ struct growth {
     const struct ta_launched *launched;
     enum node_kind *kinds;  /* of each category */
     uint8_t *marks;         /* of each string */
-    ta_str step;            /* the name that stands for those of all steps */
+    ta_str step;            /* the common name of all steps */
     uint32_t *node_of;      /* of each call that launched something */
     struct open_span *open; /* the innermost last */
     size_t n_open, max_open;
     bool any_captured;
-    struct ta_map captured; /* nodes of what was open when a graph was captured, by row */
+    struct ta_map captured; /* nodes of the spans open when a graph was captured, by row */
 };
 
 static enum node_kind kind_of(const struct ta_trace *trace, const struct ta_category *category)
@@ -75,8 +75,8 @@ static void mark_names(struct growth *g)
     }
 }
 
-/* "thread 1262 (pt_autograd_0)": what the thread is called in its program, without the number of
- * its kind; all of the name when it is of another form. */
+/* "thread 1262 (pt_autograd_0)": the name in parentheses without its number; the whole name if
+ * it has another form. */
 static struct ta_slice role_of(struct ta_slice name)
 {
     const char *open = name.len ? memchr(name.ptr, '(', name.len) : NULL;
@@ -89,7 +89,8 @@ static struct ta_slice role_of(struct ta_slice name)
     return name;
 }
 
-/* "<built-in method mm of type object at 0x7f00>": without the address, which is of one process. */
+/* "<built-in method mm of type object at 0x7f00>": without the address, which differs between
+ * processes. */
 static struct ta_slice builtin_of(struct ta_slice name)
 {
     static const char address[] = " at 0x";
@@ -116,7 +117,7 @@ static struct ta_slice whole_name(const struct ta_trace *trace, const struct nod
 
 struct ta_slice tree_name(const struct ta_trace *trace, const struct node *node)
 {
-    /* The beginning of a name, whole characters: a tree repeats names in every place. */
+    /* The beginning of a name, in whole characters: a tree repeats names in many places. */
     struct ta_slice name = whole_name(trace, node);
     enum { MOST = 4096 };
     if (name.len <= MOST)
@@ -127,7 +128,7 @@ struct ta_slice tree_name(const struct ta_trace *trace, const struct node *node)
     return name;
 }
 
-/* tree_child(), with what came after `last` the last time as a guess: programs are loops. */
+/* tree_child(), trying the successor of `last` first: programs are loops. */
 static uint32_t step(struct tree *tree, uint32_t last, uint32_t above, enum node_kind kind,
                      ta_str name)
 {
@@ -150,7 +151,7 @@ static void open_span(struct growth *g, ta_row row, uint32_t node)
     g->open[g->n_open++] = (struct open_span){row, node};
 }
 
-/* Callers come before what they call, so the caller of a span is open when its turn comes. */
+/* Callers come before what they call, so the caller of a span is already open. */
 static void add_spans(struct growth *g)
 {
     const struct ta_spans *s = &g->spans;
@@ -161,7 +162,7 @@ static void add_spans(struct growth *g)
             continue;
         if (s->track[i] != track) {
             track = s->track[i];
-            /* Threads of the same name are one node, with a call for each. */
+            /* Threads of the same name are one node; each thread is one call of it. */
             const ta_str name = ta_trace_tracks(g->trace).at[track].thread_name;
             const uint32_t node = tree_child(g->tree, 0, NODE_THREAD, name);
             g->tree->at[node].calls++;
@@ -202,8 +203,8 @@ static enum node_kind captured_kind(const struct growth *g, ta_row row)
     }
 }
 
-/* The node of a row that was open when a graph was captured, below the launch; each row is
- * a call of its node.  Rows around it come first. */
+/* The node, below the launch, of a row that was open when a graph was captured; each such row is
+ * one call of its node.  Enclosing rows come first. */
 static uint32_t captured_node(struct growth *g, ta_row row, uint32_t launch)
 {
     enum { DEEPEST = 256 };

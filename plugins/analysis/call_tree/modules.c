@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What modules (torch.nn.Module) take, by instance in a tree of their own and by class. */
+/* Time of modules (torch.nn.Module), by instance in a tree of their own and by class. */
 #include "lib/modules.h"
 #include "tree.h"
 
@@ -36,10 +36,10 @@ struct sums {
     struct ta_partial *out;
     struct ta_map rows;      /* of each name */
     struct ta_map instances; /* names of each row's class so far */
-    struct ta_map open;      /* modules of each row's class that enclose the present one */
+    struct ta_map open;      /* number of open modules of each row's class */
 };
 
-/* The row of a module's class; a name that comes for the first time is one more instance. */
+/* The row of a module's class; a new name is one more instance. */
 static int64_t *row_of(struct sums *sums, const struct node *node)
 {
     const uint64_t *known = ta_map_find(&sums->rows, node->name);

@@ -55,7 +55,7 @@ uint32_t tree_child(struct tree *tree, uint32_t parent, enum node_kind kind, uin
         kind = NODE_OTHER;
         name = 0;
     }
-    /* Beyond the bound each node gets an "other" at most, so a parent takes 21 bits. */
+    /* Beyond the bound each node gets at most one "other", so a parent needs 21 bits. */
     const uint64_t key = (uint64_t)parent << 36 | (uint64_t)kind << 32 | name;
     uint64_t *slot = ta_map_at(&tree->children, key, 0);
     if (!slot) {
@@ -94,8 +94,8 @@ static double part_of(int64_t part, int64_t whole)
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-/* The larger part of the whole, on the host or on the device; no child has more than its parent.
- * An "other" weighs less than nothing. */
+/* The larger of the node's shares of host and device time; no child has more than its parent.
+ * An "other" has a negative weight. */
 static double weigh(const struct tree *tree, size_t i)
 {
     const struct totals *node = &tree->totals[i], *root = &tree->totals[0];
@@ -171,7 +171,7 @@ static size_t collect(const struct tree *tree, struct folding *f, double least)
     return n;
 }
 
-/* The weight of the last node that stays.  Mostly enough nodes are so heavy that the many small
+/* The weight of the last node that is kept.  Usually enough nodes are heavy, and the many small
  * ones need not be sorted. */
 static double least_weight(const struct tree *tree, struct folding *f, size_t most)
 {
@@ -218,8 +218,8 @@ void tree_fold(struct tree *tree, size_t most)
         tree_add_up(tree);
     done = done && !tree->failed;
     if (done) {
-        /* The root stays in any case, and an "other" never: what it holds goes into a new one. Of
-         * nodes of the same weight the first ones stay, so none loses its parent. */
+        /* The root is always kept, and an "other" never: its content goes into a new one.  Of
+         * nodes of the same weight the first are kept, so none loses its parent. */
         size_t n_kept = 0;
         for (size_t i = 1; i < tree->n; i++)
             f.weights[i] = weigh(tree, i);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Call trees: all calls that have the same callers are one node.
- *
- * Node 0 is the root; a parent stands before its children, so that one pass forwards hands
- * something down and one backwards adds it up. */
+/* Call trees: all calls that have the same callers are one node.  Node 0 is the root; a parent
+ * comes before its children, so that one forward pass hands something down and one backward pass
+ * adds it up. */
 #ifndef CALL_TREE_TREE_H
 #define CALL_TREE_TREE_H
 
 #include <traceanalyze/analysis.h>
 
-/* What a node is.  The order is part of no product. */
+/* What a node is.  The order is not visible in any output. */
 enum node_kind {
     NODE_ROOT,
     NODE_THREAD,
@@ -21,8 +20,8 @@ enum node_kind {
     NODE_KERNEL,
     NODE_COPY,
     NODE_SET,
-    NODE_UNLINKED, /* holds the activities of which no launch is known */
-    NODE_OUTSIDE,  /* of a tree of modules: what happens in none */
+    NODE_UNLINKED, /* activities without a known launch */
+    NODE_OUTSIDE,  /* in a tree of modules: time in no module */
     NODE_OTHER,    /* the smallest subtrees of its parent; has no children */
     NODE_KINDS
 };
@@ -30,17 +29,17 @@ enum node_kind {
 /* The word of a kind in tables: "python", "operator"; a constant. */
 const char *node_kind_name(enum node_kind kind);
 
-/* Of an activity, host_ns is 0 and device_ns its duration.  Small, as a growing tree goes to a node
- * for each span. */
+/* For an activity, host_ns is 0 and device_ns its duration.  Small, because growing a tree
+ * visits one node per span. */
 struct node {
     uint32_t parent;
-    uint32_t name; /* a number for the name, up to who grows the tree */
-    uint32_t next; /* what came after it the last time, a guess for the next */
+    uint32_t name; /* a number for the name, chosen by the code that grows the tree */
+    uint32_t next; /* its successor the last time, a guess for the next time */
     enum node_kind kind : 8;
-    uint32_t depth : 24; /* of the root 0 */
+    uint32_t depth : 24; /* 0 for the root */
     int64_t calls;
     int64_t host_ns, device_ns; /* without the children */
-    int64_t folded;             /* of an "other": nodes that it stands for */
+    int64_t folded;             /* for an "other", the number of nodes in it */
 };
 
 /* Times of a node with its children. */
@@ -57,7 +56,7 @@ struct tree {
     bool failed;            /* out of memory: it is incomplete */
 };
 
-/* Nodes of a tree, at most; beyond, new children of a node are one "other". */
+/* Maximum number of nodes; beyond, all new children of a node are one "other". */
 enum { TREE_MOST = 1 << 20 };
 
 /* Makes the root of an empty tree. */
@@ -67,21 +66,21 @@ void tree_free(struct tree *tree);
 /* The child of a node, added when it is new; 0 when memory ran out. */
 uint32_t tree_child(struct tree *tree, uint32_t parent, enum node_kind kind, uint32_t name);
 
-/* Fills the totals from what each node has itself; without memory the tree has failed. */
+/* Computes the totals from the nodes' own times; without memory the tree has failed. */
 void tree_add_up(struct tree *tree);
 
-/* Keeps the `most` nodes whose totals are the largest parts of the whole, on the host or on the
- * device, and makes the others of each of them one.  All sums stay.  The tree is added up. */
+/* Keeps the `most` nodes with the largest shares of host or device time, and joins the other
+ * children of each node into one.  All sums stay.  The tree must be added up. */
 void tree_fold(struct tree *tree, size_t most);
 
-/* The way through a tree, callers before their callees: first child and next sibling of each node,
- * 0 for none. */
+/* Links to walk a tree, callers before callees: first child and next sibling of each node, 0 for
+ * none. */
 struct tree_links {
     uint32_t *first, *next;
 };
 
-/* Siblings come as they were added, or the heaviest first and an "other" last.  False when memory
- * ran out; free both with tree_links_free() in any case. */
+/* Siblings are in the order in which they were added, or the heaviest first and an "other" last.
+ * False when memory ran out; free both with tree_links_free() in any case. */
 bool tree_link(const struct tree *tree, bool heaviest_first, struct tree_links *links);
 void tree_links_free(struct tree_links *links);
 
@@ -91,12 +90,12 @@ void tree_links_free(struct tree_links *links);
  * strings of the trace. */
 bool tree_grow(struct tree *tree, const struct ta_trace *trace);
 
-/* What a node is called in a table: steps have no number, threads and objects no id. */
+/* The name of a node in a table: steps without number, threads and objects without id. */
 struct ta_slice tree_name(const struct ta_trace *trace, const struct node *node);
 
 /* ---- modules (modules.c) --------------------------------------------------------------------- */
 
-/* The same tree with modules alone: what happens below a module but in no inner one is its own. */
+/* The same tree reduced to modules: what happens in a module but in no inner one is its own. */
 bool tree_of_modules(const struct tree *tree, struct tree *modules);
 
 /* Sums by class of modules ("Linear" of "nn.Module: Linear_12") into a partial. */
