@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* critical_path.by_class, critical_path.by_name: what the run's length is made of. */
+/* critical_path.by_class, critical_path.by_name, critical_path.by_rank: what the length of the
+ * run consists of. */
 #include "model/launched.h"
 
 #include <traceanalyze/analysis.h>
@@ -12,14 +13,14 @@ struct finder {
     struct ta_tracks tracks;
     struct ta_activities activities;
     int64_t start; /* of the first one */
-    /* 1 + index of an activity, 0 for none: by rows of the tracks that have any, which stand side
-     * by side from `offsets` on; the first that a call launched, by its number among those calls.
-     */
+    /* 1 + index of an activity, 0 for none: of_rows by row, for the tracks that have activities,
+     * one track after the other from `offsets` on; of_calls, the first activity that a call
+     * launched, by the number of that call. */
     uint32_t *of_rows, *of_calls;
     size_t *offsets, n_rows;
     const struct ta_launched *launched;
     uint32_t *by_end; /* NULL when activities are in the order of their ends */
-    size_t n_ended;   /* of these that may have ended by now; the path goes back only */
+    size_t n_ended;   /* number of these that may have ended by now; it only falls */
 };
 
 static inline int64_t finder_end_of(const struct finder *finder, size_t activity)
@@ -45,8 +46,8 @@ static inline size_t finder_launched_by(const struct finder *finder, ta_row call
                : SIZE_MAX;
 }
 
-/* The activity that ended last, at `time` or earlier, which is no later than at the last call;
- * SIZE_MAX. */
+/* The activity that ended last, at `time` or earlier; SIZE_MAX for none.  `time` never exceeds
+ * the one of the call before. */
 static inline size_t finder_ended(struct finder *finder, int64_t time)
 {
     for (; finder->n_ended; finder->n_ended--) {
@@ -64,7 +65,7 @@ enum path_class {
     PATH_OPERATOR,
     PATH_PYTHON,
     PATH_CALL,
-    PATH_WAIT, /* a wait of the host, from the end of the work until it goes on */
+    PATH_WAIT, /* a wait of the host, from the end of the awaited work until the host continues */
     PATH_SETUP,
     PATH_INPUT,
     PATH_UNTRACED,
@@ -75,14 +76,14 @@ enum path_class {
     PATH_CLASSES
 };
 
-/* Steps from one place to the one before it: by what the trace says, or as is likely. */
+/* Steps between segments of the path: proven by the trace, or only likely. */
 struct path_edges {
     int64_t known, likely;
 };
 
 struct path {
     const struct ta_trace *trace;
-    /* Takes each piece; `row` is the span, TA_NO_ROW where there is none. */
+    /* Takes each segment; `row` is its span, TA_NO_ROW if there is none. */
     void (*take)(void *user, enum path_class class, ta_row row, int64_t ns);
     void *user;
     struct path_edges edges;
@@ -119,7 +120,7 @@ static void place_call(struct finder *finder, uint32_t number, ta_row call)
         *first = number;
 }
 
-/* Looks at all activities; mostly they are in the order of their ends.  False without memory. */
+/* Indexes all activities, which are usually in the order of their ends.  False without memory. */
 static bool place_all(struct finder *finder)
 {
     const struct ta_spans *s = &finder->spans;
@@ -152,8 +153,8 @@ static bool place_all(struct finder *finder)
 /* Following the critical path from its end to its start. */
 
 enum {
-    UNTRACED_NS = 100000, /* the host is not just between two spans */
-    THREADS_MOST = 16     /* that take part, those with most rows */
+    UNTRACED_NS = 100000, /* below this the host is only between two spans */
+    THREADS_MOST = 16     /* threads that are followed, the ones with most rows */
 };
 
 static const char *path_class_name(enum path_class class)
@@ -187,8 +188,8 @@ struct walk {
     uint32_t threads[THREADS_MOST];
     size_t n_threads;
     struct ta_kernels kernels;
-    int64_t start, now; /* of the window; what lies behind is done */
-    size_t steps;       /* left: hostile times must not lead in circles */
+    int64_t start, now; /* start of the window, and how far back the path has been followed */
+    size_t steps;       /* steps left: hostile times must not make an endless loop */
 };
 
 static enum ta_event_class class_of(const struct walk *w, ta_row row)
@@ -201,7 +202,7 @@ static int64_t end_of(const struct walk *w, ta_row row)
     return w->spans.ts[row] + w->spans.dur[row];
 }
 
-/* Gives the time from `from` to now to a class; only what lies in the window. */
+/* Gives the time from `from` to now to a class, as far as it lies in the window. */
 static void give(struct walk *w, int64_t from, enum path_class class, ta_row row)
 {
     from = ta_max_i64(from, w->start);
@@ -233,7 +234,8 @@ static enum path_class host_class(struct walk *w, ta_row row)
 }
 
 /* The last host span of a track that begins before `time`, among the rows below `limit`.  It is
- * near the limit mostly: looks 1, 2, 4, … rows back and then halves the last step. */
+ * usually near the limit, so the search goes 1, 2, 4, … rows back and then bisects the last
+ * step. */
 static ta_row last_before(const struct walk *w, ta_row first, ta_row limit, int64_t time)
 {
     const int64_t *const ts = w->spans.ts;
@@ -255,8 +257,8 @@ static ta_row last_before(const struct walk *w, ta_row first, ta_row limit, int6
     return low > first ? low - 1 : TA_NO_ROW;
 }
 
-/* The activity that a wait from `row` on waited for: it ended within.  SIZE_MAX when the device was
- * done before. */
+/* The activity that the wait `row` waited for: the one that ended during it.  SIZE_MAX if the
+ * device had finished before. */
 static size_t waited_for(struct walk *w, ta_row row)
 {
     const enum ta_host_work work = work_of(w, row);
@@ -269,12 +271,12 @@ static size_t waited_for(struct walk *w, ta_row row)
     return end_of(w, span) > w->spans.ts[row] && w->spans.ts[span] < w->now ? activity : SIZE_MAX;
 }
 
-/* A place on a host thread: the last span of the track that began before now. */
+/* A position on a host thread: the last span of the track that began before now. */
 struct place {
     ta_row first, row;
 };
 
-/* When the thread was in a span last; now where one is open. */
+/* When the thread was last in a span; now if one is open. */
 static int64_t last_active(const struct walk *w, struct place place)
 {
     int64_t end = INT64_MIN;
@@ -283,7 +285,7 @@ static int64_t last_active(const struct walk *w, struct place place)
     return end;
 }
 
-/* The thread that was active last before now, when that is later than `since`. */
+/* Changes to the thread that was active last before now, if that is later than `since`. */
 static bool change_thread(struct walk *w, struct place *place, int64_t since)
 {
     bool found = false;
@@ -302,7 +304,7 @@ static bool change_thread(struct walk *w, struct place *place, int64_t since)
     return found;
 }
 
-/* At the end of a launch: the activity that ran then, when what was launched had to queue. */
+/* At the end of a launch: the activity that ran at that time, if the launched work had to queue. */
 static size_t host_was_ahead(struct walk *w, ta_row call)
 {
     if (call == TA_NO_ROW || end_of(w, call) != w->now)
@@ -311,7 +313,7 @@ static size_t host_was_ahead(struct walk *w, ta_row call)
     if (launched == SIZE_MAX ||
         w->spans.ts[w->activities.at[launched].span] - w->now <= TA_FRONT_END_NS)
         return SIZE_MAX;
-    /* What ran at that time on the device of the other. */
+    /* What ran at that time on the device of the launched activity. */
     size_t i = launched;
     while (i > 0 && w->activities.at[i - 1].device == w->activities.at[launched].device) {
         const ta_row span = w->activities.at[--i].span;
@@ -321,7 +323,8 @@ static size_t host_was_ahead(struct walk *w, ta_row call)
     return SIZE_MAX;
 }
 
-/* Nothing tells what the host did from `from` to now: the activity that ended last in between. */
+/* If nothing was recorded of the host from `from` to now: the activity that ended last in
+ * between. */
 static size_t device_meanwhile(struct walk *w, ta_row open, int64_t from)
 {
     if (w->now - from < UNTRACED_NS || host_class(w, open) != PATH_UNTRACED)
@@ -333,7 +336,7 @@ static size_t device_meanwhile(struct walk *w, ta_row open, int64_t from)
     return activity;
 }
 
-/* Leaves the host for an activity that ended, or ran, at or before now. */
+/* Leaves the host for an activity that ended, or was running, at or before now. */
 static size_t leave(struct walk *w, size_t activity, bool is_known, enum path_class class,
                     ta_row row)
 {
@@ -343,12 +346,13 @@ static size_t leave(struct walk *w, size_t activity, bool is_known, enum path_cl
     return activity;
 }
 
-/* Goes back along host threads from now on.  Returns the activity at which the path leaves the
- * host; SIZE_MAX at its start. */
+/* Follows host threads back from now.  Returns the activity at which the path leaves the host;
+ * SIZE_MAX at its start. */
 static size_t follow_host(struct walk *w, struct place place)
 {
     while (w->now > w->start && w->steps-- > 0) {
-        int64_t ended = INT64_MIN; /* the latest end before now; where spans cross, not the last */
+        int64_t ended = INT64_MIN; /* the span with the latest end before now, which is not always
+                                      the last one if spans cross */
         ta_row open = place.row;
         for (; open != TA_NO_ROW && end_of(w, open) < w->now; open = w->spans.parent[open])
             ended = ta_max_i64(ended, end_of(w, open));
@@ -381,8 +385,8 @@ static enum path_class device_class(const struct walk *w, const struct ta_activi
     return w->kernels.at[a->kernel].facts.class == TA_KERNEL_COMM ? PATH_COMM : PATH_COMPUTE;
 }
 
-/* The activity before this one on its stream; SIZE_MAX.  Waits of the stream for events lie
- * between them. */
+/* The activity before this one on its stream; SIZE_MAX for none.  Event waits of the stream may
+ * lie between them. */
 static size_t before_on_stream(const struct walk *w, ta_row row, bool *waits)
 {
     const ta_row first = w->tracks.at[w->spans.track[row]].first;
@@ -398,15 +402,14 @@ static size_t before_on_stream(const struct walk *w, ta_row row, bool *waits)
 
 /* What had to end before an activity could begin. */
 struct cause {
-    int64_t ready; /* when it had; INT64_MIN when there is none */
+    int64_t ready; /* its end; INT64_MIN if there is none */
     size_t activity;
-    ta_row call;         /* instead of an activity */
-    enum path_class gap; /* the time from then on */
+    ta_row call;         /* call at which the path goes on if not at an activity */
+    enum path_class gap; /* class of the time from then on */
     bool known;
 };
 
-/* Goes back from the end of an activity to what had to end before it; the same way on from there.
- */
+/* From the end of an activity goes back to what had to end before it, and so on. */
 static void follow(struct walk *w, size_t activity)
 {
     while (activity != SIZE_MAX && w->now > w->start && w->steps-- > 0) {
@@ -427,8 +430,8 @@ static void follow(struct walk *w, size_t activity)
             if (launched > cause.ready)
                 cause = (struct cause){launched, SIZE_MAX, a->launch, PATH_LATENCY, true};
         }
-        /* Work of another stream that ended later than all that is known: what it waited for when
-         * the stream waits for an event, or when it began late without another reason. */
+        /* Work of another stream that ended later than all known causes: the activity waited for
+         * it if its stream waits for an event, or if it began late for no other reason. */
         const size_t other = finder_ended(&w->finder, start);
         if (other != SIZE_MAX && other != cause.activity &&
             w->activities.at[other].span != a->span) {
@@ -452,7 +455,7 @@ static void follow(struct walk *w, size_t activity)
 
 /* ---- the whole path ------------------------------------------------------------------------ */
 
-/* Threads of the host, those with most rows first. */
+/* Lists the threads of the host, the ones with most rows first. */
 static void list_threads(struct walk *w)
 {
     for (uint32_t t = 0; t < w->tracks.n; t++) {
@@ -468,8 +471,8 @@ static void list_threads(struct walk *w)
     }
 }
 
-/* Follows the path through the window of all devices; false without memory.  Traces without device
- * activities have none. */
+/* Follows the path through the window of all devices; false without memory.  A trace without
+ * device activities has no path. */
 static bool path_follow(struct path *path)
 {
     struct walk w = {
@@ -495,7 +498,7 @@ static bool path_follow(struct path *path)
     };
     finder->n_ended = finder->activities.n;
     finder->offsets = calloc(finder->tracks.n + 1, sizeof *finder->offsets);
-    /* Most of it is not touched, and takes no memory. */
+    /* Untouched pages take no memory. */
     finder->of_rows = malloc((finder->spans.n + 1) * sizeof *finder->of_rows);
     finder->of_calls =
         finder->launched ? calloc(finder->launched->n + 1, sizeof *finder->of_calls) : NULL;
@@ -550,7 +553,7 @@ static const struct ta_partial_def partials[] = {
     {0},
 };
 
-/* The columns are the fields of the partials, and one more. */
+/* The first columns are the fields of the partials; one more follows. */
 enum { CLASS_SHARE = CLASS_TOTAL + 1, NAME_SHARE = NAME_TOTAL + 1 };
 
 static const struct ta_column by_class_columns[] = {
@@ -637,8 +640,8 @@ struct sum {
     int64_t pieces, ns;
 };
 
-/* Rows of a name: activities are met as work, and in turn as what waits for one reason or another.
- * Each way of a kernel from its call to its end goes through two or three. */
+/* Rows of a name: the path meets an activity as work and, before that, as work that waits for one
+ * reason or another.  A kernel has two or three of these rows. */
 enum { AS_WORK, AS_LATENCY, AS_FRONT_END, AS_DEPENDENCY, WAYS };
 
 struct name_rows {
@@ -651,7 +654,7 @@ struct collector {
     struct ta_spans spans;
     struct ta_partial *const *out;
     struct ta_map names;      /* rows of the partial by class and name */
-    struct name_rows *places; /* by name, those that were met last */
+    struct name_rows *places; /* by name, the most recent ones */
     struct sum classes[PATH_CLASSES];
 };
 
@@ -729,7 +732,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- finish -------------------------------------------------------------------------------- */
 
-/* Length of the path of a rank. */
+/* The window of a rank, which is the length of its path. */
 static int64_t window_of(const struct ta_partial *edges, int64_t rank)
 {
     for (size_t i = 0; i < ta_partial_rows(edges); i++)

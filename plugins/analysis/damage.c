@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* health.damage: what of the times and of the device work cannot be believed, with its reason.
- *
- * What is damaged was set apart when the trace was read, before anything was computed: this table
- * says how much that is, and what the sums would be without. */
+/* health.damage: times and device work that cannot be trusted, and why.  Damaged times were set
+ * aside when the trace was read, before anything was computed: this table says how much that is,
+ * and what the sums would be otherwise. */
 #include "model/damage.h"
 #include "model/lost.h"
 
@@ -98,7 +97,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     if (!lost)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the launches of a trace");
     if (damage->untimed + damage->n_overlong + damage->n_disordered == 0 && lost->n == 0)
-        return TA_OK; /* as nearly always */
+        return TA_OK; /* as in nearly all traces */
     int64_t kernels = 0, linked = 0;
     for (size_t i = 0; i < activities.n; i++) {
         kernels += activities.at[i].kernel != TA_NO_KERNEL;
@@ -134,7 +133,7 @@ static const char overlong_reason[] =
 static const char disorder_reason[] =
     "the start of one of the two is wrong: a stream keeps the order of launches";
 
-/* Why kernels are missing, from which launches lack theirs. */
+/* Why kernels are missing, judged by which launches lack theirs. */
 static const char *lost_reason(const int64_t *row)
 {
     const int64_t lost = row[FACT_LOST];

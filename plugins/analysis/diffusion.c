@@ -12,26 +12,30 @@ struct step_record {
     int64_t number;  /* TA_MISSING without one */
     double timestep; /* NAN without one */
     int64_t pass;    /* from 0 */
-    bool continues;  /* a further record of the step of the record before */
+    bool continues;  /* continues the step of the record before */
 };
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 
-/* Steps and passes from the numbers that steps have.
+/* Steps and passes from the recorded step numbers.
  *
- * A pass runs through its schedule once, for one block or one generation.  Steps count up in it, or
- * down where the number is a timestep; a new pass begins where the number goes the other
- * way.  With guidance some programs write two records per step, the conditional and the
+ * A pass goes through its schedule once, for one block or one generation.  Step numbers increase
+ * in it, or decrease if they are timesteps; a new pass begins where the number goes the other
+ * way.
+ *
+ * With guidance some programs write two records per step, for the conditional and the
  * unconditional model call:
  *
- *   * Records that follow each other with the same number are one step.  At the first step of a
- *     pass the same number may also begin the next pass, of schedules with a single step; it
- *     is one step where later steps of the rank have several records too.
- *   * Where all records have one number, the blocks tell how many records each has.
- *   * Numbers may count the calls: records are one step then when, all over, the same number of
- *     them has one timestep. */
+ * - Consecutive records with the same number are one step.  At the first step of a pass the same
+ * number may also begin the next pass, if the schedule has a single step; it is one step if
+ * later steps of the rank have several records too.
+ *
+ * - If all records have one number, the number of blocks says how many records each block has.
+ *
+ * - Numbers may count the calls: then records are one step if each timestep has the same number
+ * of records throughout. */
 
-/* Whether more numbers fall than rise. */
+/* Whether step numbers decrease more often than they increase. */
 static bool counts_down(const struct step_record *records, size_t n)
 {
     size_t up = 0, down = 0, before = SIZE_MAX;
@@ -45,8 +49,8 @@ static bool counts_down(const struct step_record *records, size_t n)
     return down > up;
 }
 
-/* Marks passes and repeated records; `repeats`: the same number at the first step of a pass is the
- * same step.  Returns whether later steps have several records. */
+/* Marks passes and repeated records.  `repeats`: the same number at the first step of a pass is
+ * the same step.  Returns whether later steps have several records. */
 static bool divide(struct step_record *records, size_t n, bool down, bool repeats)
 {
     bool found = false;
@@ -86,8 +90,8 @@ static bool is_same_timestep(const struct step_record *records, size_t i)
            !(records[i].timestep > records[i - 1].timestep);
 }
 
-/* How many records each timestep has when all have the same number of them, and every pass has
- * several; else 1. */
+/* Records per timestep if all timesteps have the same number of them and every pass has several
+ * timesteps; otherwise 1. */
 static size_t records_per_timestep(const struct step_record *records, size_t n)
 {
     size_t each = 0, steps = 0;
@@ -350,8 +354,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- steps and blocks ---------------------------------------------------------------------- */
 
-/* The time of the step that ends with record i of a rank; TA_MISSING when another record follows,
- * or one of them has no time. */
+/* The duration of the step that ends with record i of a rank; TA_MISSING if another record
+ * follows, or if one of its records has no duration. */
 static int64_t step_time(const struct ta_partial *steps, size_t first, size_t end,
                          const struct step_record *records, size_t i)
 {
@@ -378,7 +382,8 @@ static void read_records(const struct ta_partial *steps, size_t first, size_t en
     }
     const size_t n = end - first;
     if (have_one_number(records, n)) {
-        /* Schedules with a single step: a pass per block where that fits, else per record. */
+        /* Schedules with a single step: one pass per block if that fits, otherwise one per
+         * record. */
         const size_t each = blocks && n % blocks == 0 ? n / blocks : 1;
         for (size_t i = 0; i < n; i++) {
             records[i].pass = (int64_t)(i / each);
@@ -404,7 +409,7 @@ static size_t count_of_rank(const struct ta_partial *rows, int64_t rank)
     return n;
 }
 
-/* By the numbers of a block and of the one before it. */
+/* Judged by the numbers of a block and its predecessor. */
 static bool begins_video(int64_t number, int64_t before)
 {
     return number != TA_MISSING && before != TA_MISSING && number <= before;
@@ -437,7 +442,7 @@ static void add_blocks(struct ta_section_builder *out, const struct ta_partial *
 
 /* ---- by rank ------------------------------------------------------------------------------- */
 
-/* What the steps and blocks of a rank come to. */
+/* Sums over the steps and blocks of a rank. */
 struct rank {
     int64_t rank, steps, passes, longest_pass, step_records, blocks, frames, memory;
     double step_mean, step_p50, step_p95, timestep, block_mean, block_p50, block_max;
@@ -507,7 +512,7 @@ static void sum_blocks(const struct ta_partial *blocks, size_t first, size_t end
     rank->block_max = n ? values[n - 1] : NAN;
 }
 
-/* Ranks of steps and blocks are both ascending: they are gone through side by side. */
+/* The ranks of steps and of blocks are both ascending, so they are merged. */
 static void add_ranks(struct ta_section_builder *out, const struct ta_partial *steps,
                       const struct ta_partial *blocks, struct step_record *records, double *values)
 {

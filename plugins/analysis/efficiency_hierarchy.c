@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* efficiency.ladder: where the parallel efficiency of a run goes, as factors whose product it is
- * (POP model, with a term for the host).
+/* efficiency.ladder: the parallel efficiency of a run as a product of factors (POP model, with a
+ * term for the host).
  *
- *     T ≥ T1 ≥ T2 ≥ max u ≥ mean u        u: time in which a rank computes
+ * T ≥ T1 ≥ T2 ≥ max u ≥ mean u, where u is the compute time of a rank.
  *
- * T is the longest window.  T1 is what is left of it when transfers take no time, T2 when besides
- * the host is never late.  Both are T less what a replay of the collectives saves. */
+ * T is the longest window, T1 what remains of it if transfers take no time, and T2 if the host
+ * is also never late.  Both are T minus what a replay of the collectives saves. */
 #include "ranks/ranks.h"
 
 #include <traceanalyze/analysis.h>
@@ -24,8 +24,8 @@ enum { GPU_WINDOW, GPU_COMPUTE };
 static const struct ta_ref reads[] = {[GPU_WINDOW] = {"gpu_time.by_rank", "window_ns"},
                                       [GPU_COMPUTE] = {"gpu_time.by_rank", "compute_ns"}};
 
-/* From gpu_time.by_rank: windows and times of compute; a rank with several devices computes on
- * their average. */
+/* From gpu_time.by_rank: windows and compute times; for a rank with several devices the mean
+ * over them. */
 static void read_devices(const struct ta_refs *in, struct hierarchy *h)
 {
     double sum = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* diffusion.encodes: encoders of prompts and images that run several times for one image, each time
- * with the same kernels: a prompt and its negative, which one batch could hold, or the same input
- * again.  A trace does not have the prompts. */
+/* diffusion.encodes: encoders of prompts and images that run several times for one image, each
+ * time with the same kernels: for a prompt and its negative, which could share a batch, or for
+ * the same input again.  A trace does not contain the prompts. */
 #include "lib/modules.h"
 #include "model/program/generation.h"
 
@@ -9,7 +9,6 @@
 
 enum { RANK, PHASE, MODEL, CALLS, IMAGES, AGAIN, TIME, BUSY, HOST, FIELDS };
 
-/* The partials have fewer: the number of images is of the trace. */
 static const struct ta_field fields[FIELDS] = {
     [RANK] = {"rank", TA_FIELD_RANK},         [PHASE] = {"phase", TA_FIELD_INT},
     [MODEL] = {"model", TA_FIELD_TEXT},       [CALLS] = {"calls", TA_FIELD_SUM},
@@ -58,10 +57,10 @@ static struct ta_slice name_of(const struct ta_trace *trace, const struct ta_gen
     return ta_is_module(name) ? ta_module_name(name) : name;
 }
 
-/* Whether an earlier call for the same image does the same. */
+/* Whether an earlier call for the same image launches the same kernels. */
 static bool is_again(const struct ta_trace *trace, const struct ta_generation *found, size_t i)
 {
-    enum { LOOKED_AT_MOST = 1024 }; /* calls of encoders for one image */
+    enum { LOOKED_AT_MOST = 1024 }; /* encoder calls for one image */
     const struct ta_generation_call *call = &found->calls[i];
     for (size_t k = i; k-- > 0 && i - k <= LOOKED_AT_MOST;) {
         const struct ta_generation_call *other = &found->calls[k];
@@ -70,7 +69,7 @@ static bool is_again(const struct ta_trace *trace, const struct ta_generation *f
             ta_slice_equal(name_of(trace, other), name_of(trace, call)))
             return true;
         if (other->image != call->image && other->phase == TA_GENERATION_DENOISE)
-            return false; /* of an image before */
+            return false; /* belongs to an earlier image */
     }
     return false;
 }
@@ -80,7 +79,8 @@ static bool is_encoder(const struct ta_generation_call *call)
     return call->phase == TA_GENERATION_TEXT_ENCODE || call->phase == TA_GENERATION_IMAGE_ENCODE;
 }
 
-/* What the call adds to the run: what came before on the device may end after it has begun. */
+/* Time that the call adds to the run: earlier work on the device may end after the call has
+ * begun. */
 static int64_t time_of(const struct ta_generation *found, size_t i)
 {
     const struct ta_generation_time *time = &found->calls[i].time;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collectives.exposed_by_place: which collectives are exposed, in which module or range of the
- * program they are launched, and why nothing is computed meanwhile.
- *
- * The first kernel that computes again shows it: where it was launched long before, it was in the
- * queue and needed the result; else the host had not launched it yet. */
+ * program they are launched, and why nothing is computed meanwhile.  The next compute kernel
+ * shows the reason: if it had been launched long before, it was queued and needed the result;
+ * otherwise the host had not launched it yet. */
 #include "model/cover.h"
 #include "ranks/ranks.h"
 
@@ -62,9 +61,9 @@ struct walk {
     struct ta_categories categories;
     struct ta_args ops;
     struct ta_cover compute;
-    struct ta_map rows[CAUSES]; /* of the partial, by the names of operation and place */
-    uint8_t *names;             /* by name: what is known of it */
-    size_t next;                /* activity of compute that was looked at last */
+    struct ta_map rows[CAUSES]; /* rows of the partial, by operation and call site */
+    uint8_t *names;             /* by name: what it is, once known */
+    size_t next;                /* the last compute activity that was looked at */
     struct ta_partial *out;
 };
 
@@ -84,7 +83,7 @@ static struct ta_slice name_of(const struct walk *w, ta_row row)
 
 enum { ANCESTORS = 64 };
 
-/* Operators and ranges that only hand a collective on. */
+/* Operators and ranges that only pass a collective on. */
 static bool hands_on(struct ta_slice name)
 {
     static const char *const words[] = {
@@ -103,7 +102,7 @@ static uint8_t kind_of(const struct walk *w, ta_row row)
     return *known;
 }
 
-/* The name of the place, TA_STR_ABSENT without. */
+/* The name of the call site, TA_STR_ABSENT if there is none. */
 static ta_str place_of(const struct walk *w, const struct ta_activity *a)
 {
     ta_str range = TA_STR_ABSENT, op = TA_STR_ABSENT;
@@ -124,7 +123,7 @@ static ta_str place_of(const struct walk *w, const struct ta_activity *a)
     return range == TA_STR_ABSENT ? op : range;
 }
 
-/* What the operation is called: by the record of the call, else by the kernel. */
+/* The name of the operation: from the record of the call, otherwise from the kernel. */
 static struct ta_slice op_of(const struct walk *w, const struct ta_activity *a, ta_str *id)
 {
     ta_row row = a->launch;
@@ -141,7 +140,7 @@ static struct ta_slice op_of(const struct walk *w, const struct ta_activity *a, 
 
 /* ---- why ------------------------------------------------------------------------------------ */
 
-/* Of activity `i` of [.., end), whose exposed time is not 0. */
+/* The cause for activity `i` of [.., end), whose exposed time is not 0. */
 static enum cause cause_of(struct walk *w, size_t i, size_t end)
 {
     const int64_t start = w->spans.ts[w->activities.at[i].span];

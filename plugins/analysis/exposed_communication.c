@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* collectives.exposed: communication while no compute runs, by what it is: waiting for the last
- * rank, or transfer.  The exposed time of a device comes from gpu_time.by_rank; it is divided as
- * its collectives are, of each of which the part that overlaps compute is taken from both alike. */
+/* collectives.exposed: communication while no compute runs, as waiting for the last rank and as
+ * transfer.  The exposed time of a device comes from gpu_time.by_rank; it is divided in
+ * proportion to the waiting and transfer of its collectives, after the part that overlaps
+ * compute is taken from both alike. */
 #include "ranks/ranks.h"
 
 #include <traceanalyze/analysis.h>

@@ -39,7 +39,7 @@ static const struct ta_table_def run_files = {
            "its size is in the first.",
     .tier = TA_TIER_DETAIL};
 
-/* When the first event began, in seconds since 1970; TA_MISSING where the clock has no date. */
+/* Start of the first event in seconds since 1970; TA_MISSING if the clock has no date. */
 static int64_t start_of(const struct ta_trace *trace)
 {
     const int64_t first = ta_trace_view(trace)->origin, base = ta_trace_base_ns(trace);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* playback.first_frames: what passes from the start of a session until the first frames of its
+/* playback.first_frames: what happens from the start of a session until the first frames of its
  * first video can be shown. */
 #include <traceanalyze/analysis.h>
 
@@ -77,7 +77,8 @@ static const struct {
     {"text encoding", {"text_enc", "text enc", "textenc", "encode_prompt", "prompt_enc", NULL}},
 };
 
-/* The first video whose times are since the start of the session and that comes last. */
+/* Among first videos whose times are counted from the start of the session, the one that comes
+ * last. */
 static size_t last_to_show(const struct ta_refs *in)
 {
     size_t last = SIZE_MAX;
@@ -89,7 +90,7 @@ static size_t last_to_show(const struct ta_refs *in)
     return last;
 }
 
-/* From the start of the first block to the end of that, or of the last one of the video. */
+/* From the start of the first block to its end, or to the end of the last block of the video. */
 static double denoising(const struct ta_refs *in, int64_t rank, bool whole)
 {
     size_t first = 0;
@@ -121,7 +122,7 @@ static double videos_of(const struct ta_refs *in, int64_t rank)
     return n;
 }
 
-/* Adds the stages of one kind; returns what is left of the time before denoising. */
+/* Adds the stages of one kind; returns the rest of the time before denoising. */
 static double add_stages(struct ta_section_builder *out, const struct ta_refs *in, int64_t rank,
                          size_t kind, double total, double left)
 {
@@ -155,7 +156,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     const double denoise = denoising(in, rank, whole);
     double left = total - decode - denoise;
     if (!(left >= -1))
-        return TA_OK; /* not known, or the records contradict each other */
+        return TA_OK; /* not known, or the records are contradictory */
     for (size_t kind = 0; kind < TA_LENGTH(befores); kind++)
         left = add_stages(out, in, rank, kind, total, fmax(left, 0));
     add_part(out, rank, "other", TA_LIT(""), left, total);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fusion.chains: runs of elementwise, normalization and copy kernels over equally many elements on
- * one stream. Fused into one kernel, what one writes for the next need not go through memory.
- * fusion.kinds: what they are, by the operators in them, and in which module.
+/* fusion.chains: runs of elementwise, normalization and copy kernels over equally many elements
+ * on one stream.  Fused into one kernel, they need not pass intermediate results through memory.
+ * fusion.kinds: what the chains compute, from their operators, and in which module.
  *
- * Such kernels are bound by memory, so time stands for traffic. Each of k kernels moves two or
- * three tensors, of which k - 1 are written and read again: between 2(k - 1) of 3k parts of the
- * time (two inputs each) and k - 1 of k (one input each), plus the gaps between them. */
+ * Such kernels are bound by memory, so their time is proportional to traffic.  Each of k kernels
+ * moves two or three tensors, of which k - 1 are written and read again: between 2(k - 1) of 3k
+ * parts of the time (two inputs each) and k - 1 of k (one input each), plus the gaps between
+ * them. */
 #include "lib/modules.h"
 #include "lib/outward.h"
 
@@ -132,7 +133,7 @@ static const struct ta_table_def by_kind = {"fusion.kinds",
 
 /* ---- kinds --------------------------------------------------------------------------------- */
 
-/* What names of operators, or of kernels without one, show. */
+/* What the names of operators, or of kernels without an operator, show. */
 enum sign {
     SIGN_ADD = 1 << 0,
     SIGN_MUL = 1 << 1,
@@ -150,7 +151,7 @@ enum sign {
     SIGN_OPTIMIZER = 1 << 13,
     SIGN_COPY = 1 << 14,
     SIGN_COMPLEX = 1 << 15,
-    SIGN_ENDS = 1 << 16, /* it is no member of a chain */
+    SIGN_ENDS = 1 << 16, /* not a member of a chain */
     SIGN_KNOWN = 1 << 17,
     SIGN_BITS = 1 << 18,
     SIGN_SHIFT = 1 << 19,
@@ -220,7 +221,8 @@ static unsigned signs_in(struct ta_slice name)
     return signs;
 }
 
-/* What a chain is. `all`: signs of any member; `common`: of each of them. */
+/* The kind of a chain.  `all`: signs that any member shows; `common`: signs that every member
+ * shows. */
 static const char *kind_of(unsigned all, unsigned common)
 {
     static const struct {
@@ -290,8 +292,8 @@ struct work {
     bool failed;
 };
 
-/* What kernels of a chain have in common: the elements of the operator; where no shapes were
- * recorded, that operators follow each other; without operators the shape of the launch.  0 when
+/* What kernels of a chain have in common: the number of elements of the operator; without
+ * recorded shapes, that operators follow each other; without operators, the launch shape.  0 if
  * nothing is known. */
 static uint64_t size_of(struct work *w, const struct ta_activity *a)
 {
@@ -323,7 +325,7 @@ struct chain {
     int64_t members, copy_ns;
     ta_row op;   /* that launched the last kernel */
     ta_str last; /* its name */
-    bool varies; /* not one operator, called over and over: that is a loop over tensors */
+    bool varies; /* false if one operator is called over and over: that is a loop over tensors */
     int64_t kernels, total_ns, gap_ns, end;
     ta_str names[NAMES_MAX]; /* the first ones */
 };
@@ -412,8 +414,8 @@ static int64_t *row_of(struct work *w, const struct chain *chain)
 
 static void end_chain(struct work *w, struct chain *chain)
 {
-    /* Shifts unpack quantized weights: kernels.weight_casts has them.  What mostly casts and copies
-     * is no chain to be fused, but copies to be left out: kernels.copies_by_op has them. */
+    /* Shifts unpack quantized weights, which kernels.weight_casts reports.  A chain of mostly
+     * casts and copies should be left out rather than fused; kernels.copies_by_op reports it. */
     if (chain->members >= CHAIN_MIN && chain->varies && !(chain->all_signs & SIGN_SHIFT) &&
         2 * chain->copy_ns <= chain->total_ns) {
         int64_t *row = row_of(w, chain);
@@ -450,8 +452,8 @@ static void add_kernel(struct work *w, const struct ta_activity *a)
                         ? 0
                         : size_of(w, a);
     const int64_t start = s.ts[a->span], gap = start - chain->end;
-    /* What works on a smaller tensor in between, such as the means of rows or the scale of a
-     * modulation, and what joins tensors, whose shapes are not recorded. */
+    /* Skips what works on a smaller tensor in between, such as the means of rows or the scale of
+     * a modulation, and what joins tensors, whose shapes are not recorded. */
     const bool joins = kernel && kernel->facts.kind == TA_KERNEL_COPY && !(signs & SIGN_ENDS);
     if (chain->kernels && (size ? size < chain->size && chain->size % size == 0 : joins))
         size = chain->size;
@@ -516,7 +518,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
-/* To know it takes two arguments of every kernel: a comparison does not ask for that. */
+/* Computing it needs two arguments of every kernel, so it is not done for comparisons. */
 static const struct ta_scalar_def share = {
     "fusion_share",
     "Fusible chains",
