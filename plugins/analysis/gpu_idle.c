@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { LONGEST_KEPT = 50 }; /* gaps of a device that are listed one by one */
+enum { LONGEST_KEPT = 50 }; /* gaps per device that are listed one by one */
 
 /* The partials of the analysis, in order. */
 enum { PARTIAL_CAUSES, PARTIAL_SITES, PARTIAL_GAPS };
@@ -36,7 +36,7 @@ struct sums {
     struct ta_map site_rows;
     struct gap longest[LONGEST_KEPT];
     bool lists_gaps, lists_sites;
-    size_t n_longest, least;         /* of as many as are kept: the place of the shortest */
+    size_t n_longest, least;         /* of the gaps kept: position of the shortest */
     int64_t *causes[TA_IDLE_CAUSES]; /* rows of the device in the partial, NULL before the first */
 };
 
@@ -48,7 +48,7 @@ static struct ta_slice name_of(const struct sums *s, ta_row row)
 
 /* ---- the longest gaps ------------------------------------------------------------------------ */
 
-/* Longer gaps count more; of equal ones the earlier. */
+/* Longer gaps rank higher; of equal ones, the earlier. */
 static bool is_less(const struct gap *a, const struct gap *b)
 {
     const int64_t left = a->end - a->start, right = b->end - b->start;
@@ -411,7 +411,7 @@ static enum ta_idle_group group_of(struct ta_slice cause)
     return TA_IDLE_GROUP_UNKNOWN;
 }
 
-/* The rows [from, to) are the causes of one device. */
+/* Adds the causes of one device, rows [from, to). */
 static void add_device(const struct ta_partial *causes, size_t from, size_t to,
                        struct ta_section_builder *out)
 {
@@ -446,12 +446,12 @@ static void add_device(const struct ta_partial *causes, size_t from, size_t to,
            [BY_RANK_UNKNOWN] = ta_int(groups[TA_IDLE_GROUP_UNKNOWN]));
 }
 
-/* Rows of gpu_idle.longest: of thousands of devices the longest of all. */
+/* Rows of gpu_idle.longest; with thousands of devices, the longest gaps of all. */
 enum { GAPS_MOST = 10000 };
 
 struct listed {
     const int64_t *row;
-    int64_t index; /* among those of the device */
+    int64_t index; /* among the listed gaps of the device */
 };
 
 static int by_length(const void *left, const void *right)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gpu_time.parts: the window of the program for each device in parts that add up to it, computing
- * while communication runs apart from computing alone, and idle time by whether the host or the
- * device made it wait. */
+/* gpu_time.parts: each device's window of the program in parts that add up to it.  Compute with
+ * communication at the same time is separate from compute alone, and idle time is split by
+ * whether the host or the device caused the wait. */
 #include <traceanalyze/analysis.h>
 
 enum {
@@ -110,7 +110,7 @@ static const struct ta_ref reads[] = {
     [IDLE_UNKNOWN] = {"gpu_idle.by_rank", "unknown_ns"},
 };
 
-/* 0 without a row. */
+/* 0 if there is no row. */
 static int64_t time_of(const struct ta_refs *in, size_t ref, size_t row)
 {
     return row == SIZE_MAX ? 0 : ta_max_i64(ta_ref_integer(in, ref, row), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gpu_time.by_rank and its company: every instant of a device's window goes to compute, exposed
- * communication, exposed copies, exposed memory sets, or idle. */
+/* gpu_time.by_rank, by_name, by_rank_name, overlap and over_time: every instant of a device's
+ * window counts as compute, exposed communication, exposed copies, exposed memory sets, or idle. */
 #include "analyze/partial.h"
 #include "lib/sharing.h"
 #include "model/program/window.h"
@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* Classes of activities, in the order in which an instant that several cover is given out. */
+/* Classes of activities, in order of priority for an instant that several cover. */
 enum activity_class { CLASS_COMPUTE, CLASS_COMM, CLASS_MEMCPY, CLASS_MEMSET, CLASSES };
 
 /* The partials of the analysis, in order, and their fields. */
@@ -43,10 +43,10 @@ enum {
 };
 enum { NAME_RANK, NAME_DEVICE, NAME_CLASS, NAME_NAME, NAME_CALLS, NAME_TOTAL, NAME_SHARED };
 
-/* Stretches of equal length that the window of the program is looked at in. */
+/* Number of equal intervals that the program's window is divided into. */
 enum { BINS = 100 };
 
-/* Rows of gpu_time.over_time, about: of more devices the stretches are longer. */
+/* Approximate maximum of rows of gpu_time.over_time: with more devices the intervals are longer. */
 enum { BIN_ROWS_MOST = 50000 };
 
 /* ---- devices --------------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static const char *activity_class_name(enum activity_class class)
     return names[class];
 }
 
-/* A set of classes is a mask: bit `class` of it. */
+/* A set of classes is a mask with bit `class` for each. */
 enum { SETS = 1 << CLASSES };
 
 /* The activities of one device. */
@@ -67,14 +67,15 @@ struct device {
     const struct ta_trace *trace;
     struct ta_partial *const *out;
     int64_t number, first, last;
-    /* Every instant before `now` is in `time`, by its bin and by the classes that run in it. */
-    int64_t now, until[CLASSES]; /* so far the activities of a class go on */
+    /* Every instant before `now` is counted in `time`, by its bin and by the classes that run in
+     * it. */
+    int64_t now, until[CLASSES]; /* end of the activities of a class so far */
     int64_t starts[BINS + 1];    /* where each bin begins, and the last one ends */
     int n_bins, bin;             /* the bin of `now` */
-    int bin_width;               /* bins that are one row */
+    int bin_width;               /* number of bins that make one row */
     int64_t time[BINS][SETS];
     struct ta_map rows;    /* of the partial of names */
-    int64_t **kernel_rows; /* the same by kernel; NULL of those that the device has not */
+    int64_t **kernel_rows; /* the same by kernel; NULL for kernels that the device does not run */
 };
 
 static struct ta_key rank_key(const struct device *d)
@@ -84,12 +85,12 @@ static struct ta_key rank_key(const struct device *d)
 
 /* ---- which classes run, from moment to moment ---------------------------------------------- */
 
-/* Goes on to `to`: before it no other activity begins than those that are known. */
+/* Advances to `to`; no other activity begins before it than those already known. */
 static void go_on(struct device *d, int64_t to)
 {
     while (d->now < to) {
         unsigned set = 0;
-        int64_t next = to; /* the classes change, or the activities that are known */
+        int64_t next = to; /* up to where the running classes change, or to `to` */
         for (unsigned c = 0; c < CLASSES; c++)
             if (d->until[c] > d->now) {
                 set |= 1u << c;
@@ -104,7 +105,7 @@ static void go_on(struct device *d, int64_t to)
     }
 }
 
-/* The time in a bin in which a class of `any` runs and none of `none`. */
+/* Time in a bin in which a class of `any` runs and none of `none`. */
 static int64_t time_in_bin(const struct device *d, int bin, unsigned any, unsigned none)
 {
     int64_t time = 0;
@@ -185,7 +186,7 @@ static int64_t *add_name(struct walk *w, enum activity_class class, ta_row span)
     return row;
 }
 
-/* The row of the name of an activity, which is that of its kernel. */
+/* The row of an activity's name, kept with its kernel. */
 static int64_t *name_row(struct walk *w, enum activity_class class, const struct ta_activity *a)
 {
     if (a->kernel == TA_NO_KERNEL)
@@ -208,7 +209,7 @@ static void take(struct walk *w, const struct ta_activity *a)
     w->device.until[class] = ta_max_i64(w->device.until[class], end);
 }
 
-/* The activities of one device, `n` of them, in the order of their starts. */
+/* Walks the `n` activities of one device, in the order of their starts. */
 static bool walk_device(struct walk *w, const struct ta_activity *at, size_t n)
 {
     struct device *d = &w->device;
@@ -222,7 +223,7 @@ static bool walk_device(struct walk *w, const struct ta_activity *at, size_t n)
     for (size_t i = 0; i < n; i++)
         d->last = ta_max_i64(d->last, w->spans.ts[at[i].span] + w->spans.dur[at[i].span]);
     const int64_t from = w->program->start, length = w->program->end - from;
-    d->n_bins = length < BINS ? 1 : BINS; /* none of less than a nanosecond */
+    d->n_bins = length < BINS ? 1 : BINS; /* no bin is shorter than a nanosecond */
     for (int b = 0; b <= d->n_bins; b++)
         d->starts[b] = from + (int64_t)((__int128)length * b / d->n_bins);
     d->now = from;
@@ -232,7 +233,7 @@ static bool walk_device(struct walk *w, const struct ta_activity *at, size_t n)
         take(w, &at[i]);
     ta_sharing_end(&w->sharing);
     go_on(d, w->program->end);
-    /* By priority: each class is exposed where none before it runs. */
+    /* In order of priority: each class is exposed where none before it runs. */
     static const struct {
         uint8_t total, exposed;
     } fields[CLASSES] = {[CLASS_COMPUTE] = {COMPUTE, 0},
@@ -289,9 +290,9 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* gpu_time.by_name and gpu_time.by_rank_name: what each name takes of the busy time. */
+/* gpu_time.by_name and gpu_time.by_rank_name: each name's share of the busy time. */
 
-/* Rows of gpu_time.by_rank_name in all, and of one device even where devices are many. */
+/* Maximum of rows of gpu_time.by_rank_name, and rows per device that are kept in any case. */
 enum { ROWS_MOST = 20000, ROWS_LEAST = 5 };
 
 /* ---- over all devices ---------------------------------------------------------------------- */
@@ -405,7 +406,7 @@ static int by_time(const void *left, const void *right, void *user)
     return by_name(left, right, user);
 }
 
-/* Those that are not listed, as one row of each class. */
+/* Adds the names that are not listed as one row per class. */
 static void add_rest(struct ta_section_builder *out, const struct rows *device, size_t most)
 {
     for (int c = 0; c < CLASSES; c++) {
@@ -424,7 +425,7 @@ static void add_rest(struct ta_section_builder *out, const struct rows *device, 
     }
 }
 
-/* What each name takes of the busy time, over all devices and of each (names.c); false without
+/* Adds each name's share of the busy time, over all devices and per device; false without
  * memory. */
 static bool gpu_time_add_names(const struct ta_partial *names, size_t n_devices,
                                struct ta_section_builder *out)
@@ -435,7 +436,7 @@ static bool gpu_time_add_names(const struct ta_partial *names, size_t n_devices,
         return false;
     for (size_t i = 0; i < rows.n; i++)
         rows.at[i] = ta_partial_at(names, i);
-    if (n_devices > 1) /* of one device gpu_time.by_name says the same */
+    if (n_devices > 1) /* with one device gpu_time.by_name says the same */
     {
         const size_t share = ROWS_MOST / n_devices, most = share > ROWS_LEAST ? share : ROWS_LEAST;
         for (size_t i = 0, end; i < rows.n; i = end) {
@@ -588,7 +589,7 @@ static const struct ta_table_def by_rank = {
                                       .largest = &by_rank_columns[BY_RANK_IDLE],
                                       .unless = "gpu_time.parts"}};
 
-/* The columns are the fields of the partial, and one more. */
+/* The first columns are the fields of the partial; one more follows. */
 enum { OVERLAP_SHARE = OVERLAP_SHORTER + 1 };
 static const struct ta_column overlap_columns[] = {
     [OVERLAP_RANK] = TA_RANK_COLUMN,
@@ -656,7 +657,7 @@ static const struct ta_chart_def bin_chart = {
     .caption = "Share of each interval of the program window (1 % of it or more) in which the "
                "device is busy, and in which it computes.",
     .kind = TA_CHART_LINES,
-    .steps = true, /* each holds for its part of the window */
+    .steps = true, /* each value holds for its interval */
     .label = {&over_time_columns[PART_RANK]},
     .x = &over_time_columns[PART_START],
     .y = {{&over_time_columns[PART_BUSY], "Busy", TA_INK_SERIES_1},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* launches.graphs: calls that start many activities at once, CUDA and HIP graphs above all.  Each
- * of their kernels belongs to the call, and through it to the operator around it. */
+/* launches.graphs: calls that start many activities at once, mainly launches of CUDA and HIP
+ * graphs.  Each of their kernels belongs to the call, and through it to the operator around it. */
 #include "model/launched.h"
 
 #include <traceanalyze/analysis.h>
@@ -79,8 +79,8 @@ static const struct ta_table_def graphs = {
 
 enum { ORDINARY_MIN = 20 };
 
-/* What is known of each runtime call, by its row; that there is one activity is left out where no
- * call has several. */
+/* What is known of each runtime call, by its row; ONE is left out if no call has several
+ * activities. */
 enum { ONE = 1, MANY = 2, COUNTED = 4 };
 
 struct work {
@@ -175,7 +175,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot count launches: spans=%zu", spans.n);
 }
 
-/* The row of a rank among those of all ranks; each rank with a call has one. */
+/* The row of a rank; each rank with a call has one. */
 static const int64_t *rank_row(const struct ta_partial *ranks, int64_t rank)
 {
     for (size_t i = 0; i < ta_partial_rows(ranks); i++)

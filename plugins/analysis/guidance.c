@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* guidance.by_rank: denoising steps that run the model twice, for classifier-free guidance.
  *
- * Where calls of the denoiser are known, steps that have several of one kind.  Else, in marked
- * steps: a module or a range that each of them calls twice, one call after the other;
+ * If calls of the denoiser are known, steps with several calls of one kind.  Otherwise, in
+ * marked steps: a module or a range that each of them calls twice, one call after the other;
  * without either, kernels that come in two equal sequences.  Without marks: compiled code whose
- * calls come in pairs.  Blocks of a model repeat, too, but their kernels come more often than
- * twice, or not all of them do.  A few steps are looked at, the others are taken to be like them.
- */
+ * calls come in pairs.  Blocks of a model repeat too, but their kernels come more often than
+ * twice, or not all of them do.  A few steps are examined, and the others are assumed to be like
+ * them. */
 #include "model/program/generation.h"
 #include "model/program/steps.h"
 #include "lib/modules.h"
@@ -30,12 +30,12 @@ struct launched {
     size_t activity; /* its number */
 };
 
-/* One step that is looked at. */
+/* One examined step. */
 struct step {
     int64_t start, end;
     ta_row mark;
     TA_VEC(struct launched) kernels;
-    int64_t from, to; /* launches of the second pass lie in [from, to) */
+    int64_t from, to; /* bounds of the launches of the second pass, [from, to) */
 };
 
 struct walk {
@@ -63,7 +63,7 @@ static bool is_range(const struct walk *w, ta_row row)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* Calls of one name in a step, in no other of its kind. */
+/* Calls of one name in a step, outside other calls of its kind. */
 struct calls {
     ta_str name;
     size_t n;
@@ -73,7 +73,7 @@ struct calls {
 
 enum { NAMES_MOST = 64 };
 
-/* The name that a step calls exactly twice and spends at least half of its time in. */
+/* The name that a step calls exactly twice and that takes at least half of its time. */
 static struct calls called_twice(const struct walk *w, const struct step *step, int source)
 {
     struct calls names[NAMES_MOST];
@@ -93,7 +93,7 @@ static struct calls called_twice(const struct walk *w, const struct step *step, 
         while (i < n && names[i].name != w->spans.name[row])
             i++;
         if (i == NAMES_MOST)
-            return most; /* no range of passes, but of what these are made of */
+            return most; /* not a range of passes, but of their parts */
         if (i == n)
             names[n++] = (struct calls){.name = w->spans.name[row]};
         names[i].n++;
@@ -106,7 +106,7 @@ static struct calls called_twice(const struct walk *w, const struct step *step, 
     return 2 * most.total >= step->end - step->start ? most : (struct calls){.n = 0};
 }
 
-/* The name that all steps which are looked at call twice; TA_STR_ABSENT without one. */
+/* The name that all examined steps call twice; TA_STR_ABSENT if there is none. */
 static ta_str find_called(struct walk *w, int source)
 {
     ta_str name = TA_STR_ABSENT;
@@ -147,7 +147,7 @@ static void take_kernels(struct walk *w)
             qsort(w->at[s].kernels.at, w->at[s].kernels.n, sizeof *w->at[s].kernels.at, by_time);
 }
 
-/* Where kernels of one name are in a step. */
+/* Positions of the kernels of one name in a step. */
 struct twice {
     size_t n, first, last;
 };
@@ -163,8 +163,8 @@ static uint32_t kernel_at(const struct walk *w, const struct step *step, size_t 
     return w->activities.at[step->kernels.at[i].activity].kernel;
 }
 
-/* Whether a step has two equal sequences of kernels.  Those that come twice, all of them as far
- * apart, say how long one is; what multiplies matrices comes an even number of times. */
+/* Whether a step has two equal sequences of kernels.  Names that come exactly twice, all at the
+ * same distance, show how long a sequence is; GEMMs come an even number of times. */
 static bool is_double(const struct walk *w, struct step *step, struct twice *names)
 {
     const size_t n = step->kernels.n;
@@ -221,13 +221,14 @@ static bool find_double(struct walk *w)
 
 /* ---- without marks --------------------------------------------------------------------------- */
 
-/* Calls of compiled code that come in pairs: between the two of a pair hardly anything is launched,
- * between pairs the small kernels of guidance and scheduler, and no product, convolution or
- * attention. Blocks that are compiled one by one have parts of the model in between. */
+/* Calls of compiled code that come in pairs: between the two calls of a pair hardly anything is
+ * launched; between pairs only the small kernels of guidance and scheduler, and no GEMM,
+ * convolution or attention.  If blocks are compiled one by one, parts of the model lie between
+ * them. */
 #define COMPILED_REGION "Torch-Compiled Region"
 enum { PAIRS_LEAST = 3, BETWEEN_LEAST = 3 };
 
-/* The name of compiled code that takes most time, and is called an even number of times. */
+/* The compiled code that takes most time and is called an even number of times. */
 static ta_str longest_region(struct walk *w, size_t *n_calls)
 {
     const size_t n_names = ta_trace_string_count(w->trace);
@@ -256,7 +257,8 @@ static ta_str longest_region(struct walk *w, size_t *n_calls)
     return longest;
 }
 
-/* Kernels that are launched in [from, to); kernels of a model count far too many. */
+/* Number of kernels launched in [from, to); a GEMM, convolution or attention counts as far too
+ * many. */
 static size_t launched_in(const struct walk *w, const struct launched *all, size_t n, int64_t from,
                           int64_t to)
 {
@@ -292,8 +294,8 @@ static bool are_pairs(const struct walk *w, const ta_row *calls, size_t n,
     return between >= within + BETWEEN_LEAST && most_between < 200;
 }
 
-/* The compiled code that each step calls twice, with its last pairs as the steps that are looked
- * at; TA_STR_ABSENT without any. */
+/* The compiled code that each step calls twice, with its last pairs as the examined steps;
+ * TA_STR_ABSENT if there is none. */
 static ta_str find_pairs(struct walk *w, size_t *n_pairs)
 {
     size_t n;
@@ -345,8 +347,8 @@ static bool is_training(const struct ta_trace *trace)
     return false;
 }
 
-/* Time from the first kernel of the second pass to the end of its last, and how much of that no
- * kernel of it runs. */
+/* Adds the time from the first kernel of the second pass to the end of its last, and the part of
+ * it in which none of its kernels runs. */
 static void add_second(const struct walk *w, const struct step *step, int64_t *ns, int64_t *idle,
                        int64_t *kernels)
 {
@@ -364,7 +366,7 @@ static void add_second(const struct walk *w, const struct step *step, int64_t *n
         *ns += all;
         *idle += all - ta_intervals_length(&busy);
     } else {
-        *ns += step->to - step->from; /* of the host */
+        *ns += step->to - step->from; /* on the host */
     }
     ta_intervals_free(&busy);
 }
@@ -398,7 +400,7 @@ static void judge(struct walk *w, size_t n_steps, struct ta_partial *out)
         source = BY_RANGE;
         name = find_called(w, BY_RANGE);
     }
-    /* Kernels decide only where the steps hold no calls that would tell. */
+    /* Kernels decide only if the steps contain no calls that show it. */
     take_kernels(w);
     if (name == TA_STR_ABSENT) {
         source = BY_KERNELS;
@@ -410,7 +412,7 @@ static void judge(struct walk *w, size_t n_steps, struct ta_partial *out)
 
 /* ---- known calls of the denoiser ------------------------------------------------------------- */
 
-/* Marks the kinds of calls that steps begin with; NULL without memory.  There are no more kinds
+/* Marks the kinds of the first calls of steps; NULL without memory.  There are no more kinds
  * than calls. */
 static bool *first_kinds(const struct ta_generation *found)
 {
@@ -420,8 +422,8 @@ static bool *first_kinds(const struct ta_generation *found)
     return kinds;
 }
 
-/* Whether the later calls of a step do what first ones do: a step of two models has calls of two
- * kinds, where a step cache may answer any of them. */
+/* Whether the later calls of a step repeat kinds of first calls.  A step of two models has calls
+ * of two kinds, any of which a step cache may answer. */
 static bool is_repeated(const struct ta_generation *found, const bool *first,
                         const struct ta_generation_step *step)
 {
@@ -463,7 +465,7 @@ static int64_t *row_of(const struct walk *w, const struct ta_generation *found,
                           ta_key_int(sources[found->by]));
 }
 
-/* Steps that have several calls of one kind; whether most have. */
+/* Adds the steps that have several calls of one kind; returns whether most have. */
 static bool add_known(struct walk *w, const struct ta_generation *found, struct ta_partial *out)
 {
     bool *first = found->n_steps ? first_kinds(found) : NULL;
@@ -492,12 +494,12 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_generation *found = ta_program_generation(trace);
     if (!steps || !found)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the steps of a trace");
-    /* One call of the module is one pass; a range or function may be around both. */
+    /* One call of the module is one pass, but a range or function may contain both. */
     if (add_known(&w, found, out[0]) || found->by == TA_GENERATION_BY_MODULE || w.failed)
         return w.failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the kinds of calls") : TA_OK;
     if (steps->by == TA_STEPS_BY_LOOP)
         return TA_OK;
-    /* The last ones: the first may be warm-up. */
+    /* Examines the last steps: the first may be warm-up. */
     for (size_t s = steps->n < STEPS_LEAST ? steps->n : steps->n - LOOKED_AT; s < steps->n; s++) {
         const struct ta_program_step *step = &steps->at[s];
         if (w.spans.ts[step->mark] == step->start && step->end > step->start)

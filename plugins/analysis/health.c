@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* health.checks: whether the traces can carry what is said of them.  Each check costs a part of the
- * trust score, which is the product of what is left, and every finding's confidence is multiplied
- * with it (recommend.c). */
+/* health.checks: whether the traces support what is said about them.  Each check takes a part of
+ * the trust score, which is the product of what the checks leave; every finding's confidence is
+ * multiplied by it (recommend.c). */
 #include "model/damage.h"
 #include "model/extent.h"
 #include "model/lost.h"
@@ -23,29 +23,29 @@ enum {
     HEALTH_EARLY, /* activities that begin before the call that launched them */
     HEALTH_SHIFT, /* the largest such difference */
     HEALTH_CALLS, /* kernels that were launched */
-    HEALTH_LOST,  /* those that were not recorded, after the first call whose kernel was */
-    HEALTH_HEAD,  /* such kernels before that call */
+    HEALTH_LOST,  /* of these, not recorded, after the first recorded one */
+    HEALTH_HEAD,  /* of these, not recorded, before the first recorded one */
     HEALTH_OVERHEAD,
-    HEALTH_SPAN,     /* first to last host span */
+    HEALTH_SPAN,     /* from the first to the last host span */
     HEALTH_OPENED,   /* spans of the host */
-    HEALTH_GRAIN,    /* divides all times looked at */
+    HEALTH_GRAIN,    /* largest divisor of all examined times */
     HEALTH_FAR,      /* spans that begin more than an hour from the median start */
     HEALTH_ALL,      /* spans, of devices too */
-    HEALTH_CUT,      /* activities that ran over others of their stream */
+    HEALTH_CUT,      /* activities that ran past later ones of their stream */
     HEALTH_DISORDER, /* activities that are out of order on their stream */
     HEALTH_PAIRS,    /* numbered operators that follow each other on a thread */
-    HEALTH_LEAPS,    /* those between which numbers are missing */
-    HEALTH_DEVICE,   /* spans of the host on tracks that are named for a device; the last field */
+    HEALTH_LEAPS,    /* pairs between which numbers are missing */
+    HEALTH_DEVICE,   /* host spans on tracks that are named like a device; the last field */
     HEALTH_FIELDS
 };
 
 /* Fields of the partial of kernels: the rank, and how many kernels of each class of names. */
 enum { HEALTH_NAMES_RANK, HEALTH_NAMES = 64, HEALTH_NAMES_FIELDS };
 
-/* With fewer records of a kind there is little to tell from. */
+/* Fewer records than this say little. */
 enum { HEALTH_FEW = 30, HEALTH_FEWEST = 4 };
 
-/* What is looked at, in the order of the table. */
+/* The checks, in the order of the table. */
 enum health_check {
     CHECK_DROPPED,
     CHECK_CUT_SHORT,
@@ -73,11 +73,10 @@ enum health_check {
 
 /* ---- likeness -------------------------------------------------------------------------------- */
 
-/* How alike the kernels of ranks are: weighted Jaccard index of what they ran how often.
- *
- * Names fall into classes by a hash, so that a rank is a few numbers, whatever it ran, and ranks
- * merge by adding; names that share a class look alike, so the index is never too small.  A rank is
- * held against the one that is most like it: stages of a pipeline differ by design, and come in as
+/* How similar the kernels of ranks are: the weighted Jaccard index of how often each ran.  Names
+ * are hashed into classes, so that a rank is a few numbers, whatever it ran, and ranks merge by
+ * adding; names that share a class look alike, so the index is never too small.  A rank is
+ * compared with the most similar rank: stages of a pipeline differ by design, and come in as
  * many ranks as there are replicas. */
 
 /* Counts the kernels of a trace by their names; false without memory. */
@@ -113,7 +112,7 @@ struct rank {
     double counts[HEALTH_NAMES]; /* by class of name */
 };
 
-/* The rank most like rank `i`, of several that are equally so the next one. */
+/* The rank most similar to rank `i`; of several, the next one. */
 static size_t nearest(const struct rank *ranks, size_t n, size_t i, double *most)
 {
     size_t found = i;
@@ -156,8 +155,8 @@ static const struct ta_table_def health_kernels = {
         "by 64 classes of a hash, so the index may be too large but never too small.",
     .tier = TA_TIER_DETAIL};
 
-/* Adds health.kernels, and says how like the rank is to its nearest that is least so; NAN with
- * fewer than two ranks.  False without memory. */
+/* Adds health.kernels, and returns the similarity of the rank that is least similar to its
+ * nearest; NAN with fewer than two ranks.  False without memory. */
 static bool health_compare_names(const struct ta_partial *names, struct ta_section_builder *out,
                                  double *least)
 {
@@ -189,7 +188,7 @@ static bool health_compare_names(const struct ta_partial *names, struct ta_secti
 
 /* ---- trace ----------------------------------------------------------------------------------- */
 
-/* What is counted in each trace, to say how far it can be trusted. */
+/* Counts in each trace that show how much it can be trusted. */
 
 struct search {
     const struct ta_trace *trace;
@@ -218,8 +217,8 @@ static bool count_lost(struct search *s)
 }
 
 /* Each thread numbers its operators as they begin, together with the ranges around them, so from
- * one to the next the number grows by one or little more.  Of a trace that was thinned out it
- * jumps; a sample tells, as whatever thins a trace out does so throughout. */
+ * one to the next the number grows by one or a little more.  In a trace that was thinned out it
+ * jumps; a sample is enough, since thinning affects the whole trace. */
 static void count_successions(struct search *s)
 {
     enum { LEAP = 3 };
@@ -244,7 +243,7 @@ static void count_successions(struct search *s)
     ta_sum(&s->row[HEALTH_LEAPS], leaps);
 }
 
-/* Times to look at for the resolution: enough, and cheap. */
+/* Times examined for the resolution: enough, and cheap. */
 enum { GRAIN_SAMPLES = 65536 };
 
 static int64_t divisor(int64_t a, int64_t b)
@@ -257,14 +256,14 @@ static int64_t divisor(int64_t a, int64_t b)
     return a;
 }
 
-/* Whether spans of a category are what the profiler says it took itself. */
+/* Whether spans of a category are the profiler's own overhead. */
 static bool is_overhead(const struct search *s, size_t category)
 {
     return ta_slice_equal(ta_trace_text(s->trace, s->categories.at[category].name),
                           TA_LIT("overhead"));
 }
 
-/* The extent of the host's spans, and what of it was overhead.  False without memory. */
+/* Measures the extent of the host's spans and the overhead within it.  False without memory. */
 static bool measure_host(struct search *s)
 {
     const struct ta_extent *extents = ta_trace_extents(s->trace);
@@ -290,21 +289,21 @@ static bool measure_host(struct search *s)
     return extents && !s->overhead.failed;
 }
 
-/* A clock that was set, or a time that is none, moves spans far away from all others. */
+/* Spans far away from all others: the clock was set, or the value is not a time. */
 static bool look_for_strays(struct search *s)
 {
     enum { FAR_NS_IN_S = 3600 };
     const int64_t far = INT64_C(1000000000) * FAR_NS_IN_S;
     const struct ta_tracks tracks = ta_trace_tracks(s->trace);
     int64_t first = INT64_MAX, last = INT64_MIN, strays = 0;
-    for (size_t t = 0; t < tracks.n; t++) /* those of a track are in the order of their starts */
+    for (size_t t = 0; t < tracks.n; t++) /* spans of a track are in the order of their starts */
         if (tracks.at[t].n) {
             first = ta_min_i64(first, s->spans.ts[tracks.at[t].first]);
             last = ta_max_i64(last, s->spans.ts[tracks.at[t].first + tracks.at[t].n - 1]);
         }
     ta_sum(&s->row[HEALTH_FAR], 0);
     if (last - first <= far)
-        return true; /* as nearly always */
+        return true; /* as in nearly all traces */
     int64_t *starts = malloc(s->spans.n * sizeof *starts);
     if (!starts)
         return false;
@@ -332,7 +331,7 @@ static bool names_device(struct ta_slice name)
     return false;
 }
 
-/* Device work in a form that nobody told us of looks like work of the host. */
+/* Device work in an unknown form looks like host work. */
 static void look_for_devices(struct search *s)
 {
     const struct ta_tracks tracks = ta_trace_tracks(s->trace);
@@ -348,8 +347,8 @@ static void look_for_devices(struct search *s)
     ta_sum(&s->row[HEALTH_DEVICE], spans);
 }
 
-/* Exporters that write no categories link launches on some systems only: where none has an
- * activity, they are not damaged but unknown. */
+/* Exporters that write no categories link launches on some systems only: if no activity is
+ * linked, launches are not damaged but unknown. */
 static bool writes_launches(const struct search *s)
 {
     static const char *const processes[] = {"/device:", "Ascend Hardware", "CUDA functions"};
@@ -418,7 +417,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* The checks: from where each counts as failed, what it takes from the trust, and what it means. */
+/* The checks: limit, part that each takes from the trust score, and meaning. */
 
 enum { CHECK, VALUE, LIMIT, UNIT, HOLDS, PENALTY, WHAT };
 static const struct ta_column health_checks_columns[] = {
@@ -447,7 +446,7 @@ static const struct ta_table_def health_checks = {
            "missing, activities recorded, holes in samples, profiler overhead, spans that cross, "
            "ranks missing, fewest activities of a rank, kernels in common, resolution."};
 
-/* A check takes `weight` of what is bad: of the value, or of what it lacks to 1. */
+/* A check takes `weight` times what is bad: the value, or 1 minus the value. */
 static const struct {
     const char *name, *unit;
     double limit, weight;
@@ -522,8 +521,8 @@ static const struct {
                      "rounded to it"},
 };
 
-/* What whole microseconds take from the trust, any device work that is not known as such, and what
- * is hardly more than one kernel. */
+/* Penalties for times in whole microseconds, for any unknown device work, and for hardly more
+ * than one kernel. */
 #define COARSE_NS 1000
 #define COARSE_PENALTY 0.05
 #define FOREIGN_PENALTY 0.5
@@ -570,7 +569,7 @@ static const struct ta_field trace_fields[HEALTH_FIELDS] = {
     [HEALTH_DEVICE] = {"on_device", TA_FIELD_SUM},
 };
 
-/* Names of fields are for people; these are only numbers. */
+/* Field names are for people; here they are only numbers. */
 #define NAMES_1(digits)                                                                            \
     {                                                                                              \
         "n" digits, TA_FIELD_SUM                                                                   \
@@ -595,7 +594,7 @@ static const struct ta_ref reads[] = {
 
 /* ---- what is measured ----------------------------------------------------------------------- */
 
-/* Times of fewer spans tell no resolution. */
+/* Fewer spans do not show a resolution. */
 enum { GRAIN_LEAST = 100 };
 
 /* Sums over all traces. */
@@ -609,7 +608,7 @@ static double ratio(double part, double whole)
     return whole > 0 ? part / whole : NAN;
 }
 
-/* Cases of codes in all files. */
+/* Number of cases with these data-quality codes in all files. */
 static double count_cases(const struct ta_report *prior, const enum ta_quality_code *codes,
                           size_t n)
 {
@@ -632,7 +631,7 @@ static double missing_ranks(const struct ta_report *prior)
     return missing > 0 ? missing / (double)run->world_size : 0;
 }
 
-/* Activities of the rank with fewest over those of the median rank. */
+/* Activities of the rank with the fewest, divided by those of the median rank. */
 static double least_activities(const struct ta_partial *traces)
 {
     const size_t n = ta_partial_rows(traces);
@@ -648,7 +647,7 @@ static double least_activities(const struct ta_partial *traces)
     return share;
 }
 
-/* Time in holes between samples of devices, over all. */
+/* Share of sampling time in holes between samples of devices. */
 static double hole_share(const struct ta_refs *in)
 {
     double holes = 0, span = 0;
@@ -659,7 +658,7 @@ static double hole_share(const struct ta_refs *in)
     return ratio(holes, span);
 }
 
-/* What the checks of health.h find; NaN where the traces do not allow one. */
+/* Values of the checks; NaN if the traces do not allow one. */
 static void measure(const struct ta_refs *in, const struct ta_partial *traces, double alike,
                     double values[HEALTH_CHECKS])
 {
@@ -670,8 +669,8 @@ static void measure(const struct ta_refs *in, const struct ta_partial *traces, d
     struct sums s = {.shift = NAN, .grain = NAN};
     for (size_t i = 0; i < ta_partial_rows(traces); i++) {
         const int64_t *row = ta_partial_at(traces, i);
-        /* Where activities of the rank are known all the same, as from the tables beside an Ascend
-         * trace, its tracks of devices do no harm. */
+        /* If activities of the rank are known, for example from the tables next to an Ascend
+         * trace, its device tracks do no harm. */
         const int end = row[HEALTH_ACTIVITIES] > 0 ? HEALTH_DEVICE : HEALTH_FIELDS;
         for (int f = HEALTH_ACTIVITIES; f < end; f++)
             s.field[f] += row[f] == TA_MISSING ? 0 : (double)row[f];
@@ -684,14 +683,14 @@ static void measure(const struct ta_refs *in, const struct ta_partial *traces, d
     const double calls = s.field[HEALTH_CALLS], foreign = s.field[HEALTH_DEVICE];
     const struct ta_accounts *accounts = ta_report_accounts(in->report);
     const double seen = accounts ? (double)accounts->totals.events_seen : NAN;
-    /* Events without a time are dropped as well, and a check of their own. */
+    /* Events without a time are dropped as well, but have a check of their own. */
     values[CHECK_DROPPED] =
         accounts
             ? ratio((double)accounts->totals.events_dropped - count_cases(in->report, untimed, 1),
                     seen)
             : NAN;
-    /* Most profilers never say that they lost events.  Files without any, such as those whose
-     * events are in others and what is no recording, can lose none. */
+    /* Most profilers never report lost events.  Files without events, such as those whose events
+     * are in other files or that are not recordings, cannot lose any. */
     double lossy = 0, recordings = 0;
     for (size_t f = 0; accounts && f < accounts->n_files; f++) {
         const struct ta_file_account *file = &accounts->files[f];
@@ -706,7 +705,7 @@ static void measure(const struct ta_refs *in, const struct ta_partial *traces, d
     values[CHECK_FAR] = ratio(s.field[HEALTH_FAR], s.field[HEALTH_ALL]);
     values[CHECK_CUT] = ratio(s.field[HEALTH_CUT], activities);
     values[CHECK_DISORDER] = ratio(s.field[HEALTH_DISORDER], s.field[HEALTH_LINKED]);
-    /* Most profilers name no process for a device: then there is nothing to check. */
+    /* Most profilers name no process like a device: then there is nothing to check. */
     values[CHECK_FOREIGN] = foreign > 0 ? ratio(foreign, spans) : NAN;
     values[CHECK_LINKED] = ratio(s.field[HEALTH_LINKED], s.field[HEALTH_LINKABLE]);
     values[CHECK_EARLY] = ratio(s.field[HEALTH_EARLY], s.field[HEALTH_LINKED]);

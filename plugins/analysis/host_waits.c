@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* waits.by_place: where the host waits for a device, where only the host was recorded: traces of
- * functions as VizTracer writes them, of operators alone, and folded stacks of samplers.
- *
- * What such a wait hides is not recorded: the device works meanwhile, or idles. */
+/* waits.by_place: where the host waits for a device, in recordings of the host alone: function
+ * traces as VizTracer writes them, traces of operators alone, and folded stacks of samplers.
+ * Whether the device works during such a wait is not recorded. */
 #include "lib/functions.h"
 #include "model/host.h"
 #include "model/named.h"
@@ -86,8 +85,8 @@ struct search {
     struct ta_categories categories;
     struct ta_partial *const *out;
     int64_t *totals;     /* by track */
-    int64_t reach;       /* end of the last wait that counted, on its track: */
-    uint32_t track, top; /* top: the track that is reported; UINT32_MAX while they are added up */
+    int64_t reach;       /* end of the last counted wait, on its track */
+    uint32_t track, top; /* top: the reported track; UINT32_MAX while they are added up */
     uint8_t *of_program; /* by name: 0 not known yet, 1 no, 2 yes */
     struct ta_outward outward;
 };
@@ -112,10 +111,10 @@ static bool is_of_program(void *user, ta_row row)
     return *known == 2;
 }
 
-/* A call that returns so soon has not waited: the value was there, or on the host. */
+/* A call that returns faster has not waited: the value was already there, or on the host. */
 enum { AT_ONCE_NS = 20000 };
 
-/* Waits within a wait are part of it. */
+/* Waits within a wait count as part of it. */
 static void take(void *user, ta_row row, uint8_t kind)
 {
     (void)kind;
@@ -147,8 +146,8 @@ static bool each_wait(struct search *s, uint32_t top)
     return ta_each_named(s->trace, is_wait, take, s);
 }
 
-/* The window of the program, or where only functions were recorded from the first of the thread to
- * the last. */
+/* The program's window; if only functions were recorded, from the first to the last of the
+ * thread. */
 static int64_t window_of(const struct search *s, const struct ta_program_window *window)
 {
     const struct ta_track *track = &ta_trace_tracks(s->trace).at[s->top];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gpu_idle.by_owner and owner_sites: to what each nanosecond of idle time belongs, and where in the
- * program. */
+/* gpu_idle.by_owner and owner_sites: the root cause of each nanosecond of idle time, and where
+ * in the program it is.  "Owner" in names here means root cause. */
 #include "analyze/partial.h"
 #include "base/vec.h"
 #include "lib/functions.h"
@@ -16,11 +16,11 @@ enum { PARTIAL_OWNERS, PARTIAL_SITES };
 enum { OWNER_RANK, OWNER_DEVICE, OWNER_OWNER, OWNER_TOTAL, OWNER_LATER };
 enum { OF_RANK, OF_DEVICE, OF_OWNER, OF_FUNCTION, OF_SITE, OF_PIECES, OF_WAITS, OF_TOTAL };
 
-/* To what idle time belongs: a cause, or one of these. */
+/* Root causes: an immediate cause, or one of these. */
 enum owner {
-    OWNER_LAUNCHING = TA_IDLE_CAUSES, /* the causes of handing out work */
-    OWNER_SYNCHRONIZATION,            /* waits for the device, with the time until the host has
-                                       * caught up */
+    OWNER_LAUNCHING = TA_IDLE_CAUSES, /* the causes that are preparing and launching work */
+    OWNER_SYNCHRONIZATION, /* waits for the device, including the time until the host has caught up
+                            */
     OWNER_VALUE_READ,
     OWNER_BLOCKING_COPY,
     OWNER_PAGEABLE_COPY,
@@ -36,10 +36,10 @@ static const char *owner_name(int owner)
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
-/* Where time of an owner was lost, of a device. */
+/* A call site at which time of a root cause was lost, on one device. */
 struct place {
     int owner;
-    ta_row function, site; /* the first of their names */
+    ta_row function, site; /* the first rows with their names */
     int64_t pieces, waits, total;
 };
 
@@ -49,11 +49,11 @@ struct sums {
     struct ta_spans spans;
     struct ta_partial *const *out;
     bool lists_sites;
-    /* Of the device, by owner: all, and what came after the call that waited. */
+    /* Time of the device by root cause: all of it, and the part after a waiting call. */
     int64_t owned[OWNERS], later[OWNERS];
     struct ta_functions functions;
     TA_VEC(struct place) places;
-    struct ta_map numbers[OWNERS]; /* of the places, by the names of function and place */
+    struct ta_map numbers[OWNERS]; /* index of the places by function and call site */
     struct ta_map waits;           /* what each wait is, by its row */
     bool failed;
     struct ta_args sizes;
@@ -65,7 +65,7 @@ static struct ta_slice name_of(const struct sums *s, ta_row row)
                             : ta_host_place(ta_trace_text(s->trace, s->spans.name[row]));
 }
 
-/* What is known of the copies of calls that wait, by their rows. */
+/* What is known of the copies of waiting calls, by their rows. */
 enum { COPY_KNOWN = 1, COPY_PAGEABLE = 2, COPY_LARGE = 4, WAIT_COUNTED = 8 };
 
 static void find_copies(struct sums *s)
@@ -87,8 +87,8 @@ static void find_copies(struct sums *s)
     }
 }
 
-/* A wait is for a value that an operator reads, or the program asked for it, or a copy has to be
- * done; or the host has computed, which is none. */
+/* A wait is for a value that an operator reads, for the program's explicit call, or for a copy;
+ * or the host has computed, which is not a wait. */
 static int owner_of_wait(struct sums *s, ta_row wait, uint64_t copies)
 {
     if (s->spans.work[wait] != TA_HOST_SYNC && s->spans.work[wait] != TA_HOST_COPY &&
@@ -102,7 +102,7 @@ static int owner_of_wait(struct sums *s, ta_row wait, uint64_t copies)
     return copies & COPY_PAGEABLE ? OWNER_PAGEABLE_COPY : OWNER_BLOCKING_COPY;
 }
 
-/* Where time of an owner was lost: of a wait in the operator that waits. */
+/* The call site of lost time: for a wait, the operator that waits. */
 static ta_row site_of(struct sums *s, const struct ta_idle_piece *piece, int owner)
 {
     if (piece->wait == TA_NO_ROW)
@@ -113,8 +113,8 @@ static ta_row site_of(struct sums *s, const struct ta_idle_piece *piece, int own
     return op == TA_NO_ROW ? piece->wait : op;
 }
 
-/* Between two operators nothing is recorded of a program without Python stacks: less than this is
- * its own way from one to the next. */
+/* Without Python stacks nothing is recorded between two operators: less than this is the
+ * program's normal way from one to the next. */
 #define BETWEEN_OPERATORS_NS 1000000
 
 static int owner_of_cause(const struct ta_idle_piece *piece)
@@ -175,8 +175,8 @@ static int by_owner_and_time(const void *left, const void *right)
                               : (a->function > b->function) - (a->function < b->function);
 }
 
-/* The places of a device with most of the time; those of an owner beyond so many are one row a
- * function. */
+/* Lists the call sites of a device with the most time; beyond a maximum per root cause, one row
+ * per function. */
 static void list_places(struct sums *s, int64_t device)
 {
     enum { PLACES_KEPT = 50 };
@@ -349,8 +349,8 @@ static struct ta_cell text_cell(const struct ta_partial *partial, const int64_t 
     return ta_text_or_null(ta_partial_text(partial, row, field));
 }
 
-/* Sum of a column from the row `from` on, over those whose keys are the same in the first `n_keys`
- * fields: they follow each other. */
+/* Sum of a column from row `from` on, over consecutive rows whose first `n_keys` fields are
+ * equal. */
 static int64_t sum_like(const struct ta_partial *partial, size_t from, size_t n_keys, size_t field)
 {
     const size_t end = ta_partial_group_end(partial, from, n_keys - 1);
@@ -381,7 +381,7 @@ static void add_owners(const struct ta_partial *owners, struct ta_section_builde
     }
 }
 
-/* A row of places, its number, and the time of its owner on its device. */
+/* A row of call sites, its number, and the time of its root cause on its device. */
 struct listed {
     const int64_t *row;
     size_t number;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* interruptions.by_call, compile.compilations: memory of the device from the driver, modules that
- * are loaded, code that is compiled or tuned, graphs that are captured. All of it belongs into the
- * warm-up; later it stops the host, and with it often the device.
+/* interruptions.by_call, compile.compilations: device memory taken from the driver, loaded
+ * modules, compiled or tuned code, captured graphs.  All of it belongs in the warm-up; later it
+ * stops the host, and with it often the device.
  *
- * The warm-up ends with the first step.  Without two steps nobody says what is warm-up; but what is
- * compiled again, as the number of the compiled region after it says, is none wherever it stands.
+ * The warm-up ends with the first step.  Without two steps the warm-up is unknown; but a
+ * recompilation, as the number of the compiled region after it shows, is never warm-up.
  *
- * All of this time counts once: a call within another one is part of it, whatever its kind, and of
- * calls of several threads at one time the earliest has it. */
+ * All of this time counts once: a call within another one is part of it, whatever its kind, and
+ * if calls of several threads overlap, the earliest gets the time. */
 #include "base/vec.h"
 #include "lib/regions.h"
 #include "model/busy.h"
@@ -116,7 +116,7 @@ static const struct ta_table_def compilations = {
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-/* In the order of saved summaries. */
+/* Saved summaries depend on this order. */
 enum what {
     NOTHING,
     ALLOCATION,
@@ -126,7 +126,7 @@ enum what {
     CAPTURE,
     BUILD, /* of a kernel or an extension */
     WHATS,
-    /* No kinds of calls, but looked at as well. */
+    /* Not kinds of calls, but needed as well. */
     CAPTURE_BEGIN = WHATS,
     CAPTURE_END,
     REGION
@@ -137,7 +137,8 @@ static const char *const whats[] = {
     [AUTOTUNING] = "autotuning", [CAPTURE] = "capture", [BUILD] = "compilation",
 };
 
-/* `start` begins the name, `end` ends it; either may be empty.  The first match counts. */
+/* The name begins with `start` and ends with `end`; either may be empty.  The first match
+ * counts. */
 static const struct {
     enum what what;
     const char *start, *end;
@@ -239,14 +240,14 @@ static const char *const phases[] = {
     [NOT_MARKED] = "not marked",
 };
 
-/* A call that lies in no other, or a compiled region. */
+/* An outermost call, or a compiled region. */
 struct call {
     ta_row row;
     uint32_t what; /* enum what */
     uint32_t track;
     int64_t start, end;
-    struct ta_region_id id; /* of a compilation, by the region that follows it */
-    uint32_t compilation;   /* place of the first call of the compilation that it is a stage of */
+    struct ta_region_id id; /* for a compilation, from the region that follows it */
+    uint32_t compilation;   /* index of the first call of the same compilation */
 };
 
 struct work {
@@ -284,8 +285,8 @@ static void take_span(void *user, ta_row row, uint8_t what)
         (struct call){.row = row, .what = what, .track = track, .start = start, .end = end};
 }
 
-/* Keeps those that lie in no other, and compiled regions outside of them.  They are in the order of
- * threads and start. */
+/* Keeps outermost calls, and compiled regions outside of them.  Calls are ordered by thread and
+ * start. */
 static void leave_out_nested(struct work *w)
 {
     size_t kept = 0;
@@ -312,8 +313,8 @@ static bool is_same_stage(const struct work *w, size_t first, size_t call)
     return false;
 }
 
-/* Which calls are stages of one compilation: all of a thread and step before the region that it
- * made.  One whose name comes again begins another. */
+/* Finds the calls that are stages of one compilation: all calls of a thread and step before the
+ * region that it made.  A name that occurs again begins another compilation. */
 static void find_compilations(struct work *w)
 {
     size_t open = SIZE_MAX;
@@ -337,7 +338,7 @@ static void find_compilations(struct work *w)
     }
 }
 
-/* What is compiled a second time in the recording was compiled before, whatever its region says. */
+/* Code compiled a second time in the recording was compiled before, whatever its region says. */
 static void count_before(struct work *w)
 {
     for (size_t i = 0; i < w->n; i++) {
@@ -355,14 +356,14 @@ static void count_before(struct work *w)
 static enum phase phase_of(const struct work *w, const struct call *call)
 {
     if (call->what == COMPILATION && w->calls[call->compilation].id.code > 0)
-        return STEADY; /* compiled again */
+        return STEADY; /* a recompilation */
     if (w->steps->n < 2)
         return NOT_MARKED;
     return call->start >= w->steps->at[0].end ? STEADY : WARM_UP;
 }
 
-/* The nearest span around a compilation that says where in the program it is, but for the range
- * that marks its step; TA_NO_ROW. */
+/* The nearest span around a compilation that shows where in the program it is, except for step
+ * markers; TA_NO_ROW. */
 static ta_row place_of(const struct work *w, ta_row row)
 {
     const size_t step = ta_program_step_at(w->steps, w->spans.ts[row]);
@@ -381,7 +382,7 @@ static ta_row place_of(const struct work *w, ta_row row)
     return TA_NO_ROW;
 }
 
-/* As much of a name as anybody reads. */
+/* A name, cut to a readable length. */
 static struct ta_key name_key(const struct work *w, ta_row row)
 {
     enum { NAME_MOST = 4096 };
@@ -389,7 +390,7 @@ static struct ta_key name_key(const struct work *w, ta_row row)
         row == TA_NO_ROW ? TA_LIT("") : ta_trace_text(w->trace, w->spans.name[row]);
     if (name.len > NAME_MOST)
         for (name.len = NAME_MOST; name.len && (name.ptr[name.len] & 0xC0) == 0x80;)
-            name.len--; /* not within a letter */
+            name.len--; /* do not cut within a character */
     return ta_key_text(name);
 }
 
@@ -420,7 +421,7 @@ static int by_start(const void *left, const void *right)
                                 : (a->row > b->row) - (a->row < b->row);
 }
 
-/* Time outside of the device's window counts as busy here: nobody waits for the device. */
+/* Time outside the device's window counts as busy: nothing waits for the device there. */
 static void add_calls(struct work *w, const struct call **order, struct ta_partial *const *out)
 {
     int64_t reach = INT64_MIN;

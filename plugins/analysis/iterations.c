@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* iterations.by_name: loops of a run, how many iterations a second, and the slow first ones.
- *
- * A loop is what a profiler summed up as iterations, the calls of "scope/total" of a stage table,
+/* iterations.by_name: loops of a run, their iterations per second, and slow first iterations.  A
+ * loop is what a profiler summed up as iterations, the calls of "scope/total" in a stage table,
  * or the denoising steps. */
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/dump.h>
@@ -21,7 +20,7 @@ static const struct ta_field sum_fields[SUM_FIELDS] = {
     [SUM_RANK] = {"rank", TA_FIELD_RANK},   [SUM_NAME] = {"name", TA_FIELD_TEXT},
     [SUM_COUNT] = {"count", TA_FIELD_SUM},  [SUM_TOTAL] = {"total_ns", TA_FIELD_SUM},
     [LEAST] = {"min_ns", TA_FIELD_MIN},     [MOST] = {"max_ns", TA_FIELD_MAX},
-    [MEDIAN] = {"median_ns", TA_FIELD_MAX}, /* of one file; more have none together */
+    [MEDIAN] = {"median_ns", TA_FIELD_MAX}, /* of one file; several files have no common one */
     [SUMS] = {"sums", TA_FIELD_SUM},
 };
 
@@ -137,7 +136,7 @@ static struct ta_cell rate(int64_t count, int64_t ns)
     return count > 0 && ns > 0 ? ta_num((double)count * 1e9 / (double)ns) : ta_null();
 }
 
-/* Iterations of a loop in the order of recording, and room for as many. */
+/* Iterations of a loop in recorded order, and space for as many. */
 struct loop {
     int64_t rank;
     struct ta_slice name;

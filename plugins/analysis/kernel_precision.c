@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kernels.matrix_units and kernels.precision: do products use tensor cores, and in which type?
- * The evidence is the name of the kernel; where that does not tell the type, the inputs of the
- * operator that launched it do, if they were recorded. */
+/* kernels.matrix_units and kernels.precision: do GEMMs use tensor cores, and in which type?  The
+ * evidence is the name of the kernel; if it does not show the type, the inputs of the launching
+ * operator do, if they were recorded. */
 #include "model/kernel.h"
 
 #include <traceanalyze/analysis.h>
@@ -97,7 +97,7 @@ static const struct ta_table_def precisions = {
 
 /* ---- types of operators -------------------------------------------------------------------- */
 
-/* Types as the profiler writes them, the first that occurs in the list of inputs. */
+/* The type that occurs first in the list of inputs, in the profiler's spelling. */
 static enum ta_precision precision_of(struct ta_slice types)
 {
     static const struct {
@@ -117,7 +117,7 @@ static enum ta_precision precision_of(struct ta_slice types)
             memmem(types.ptr, (size_t)(end - types.ptr), words[i].word, strlen(words[i].word));
         if (at) {
             first = words[i].precision;
-            end = at; /* another word counts only before it */
+            end = at; /* another type counts only if it comes earlier */
         }
     }
     return first;
@@ -149,7 +149,7 @@ static bool is_product(enum ta_kernel_kind kind)
     return kind == TA_KERNEL_GEMM || kind == TA_KERNEL_CONV || kind == TA_KERNEL_ATTENTION;
 }
 
-/* Whether memory bounds what such kernels do, whatever the unit. */
+/* Whether such kernels are bound by memory, whatever unit computes. */
 static bool is_thin(const struct ta_kernel_facts *facts)
 {
     static const char *const families[] = {"gemv", "dot", "depthwise", "causal"};
@@ -203,9 +203,11 @@ static struct ta_cell kind_cell(enum ta_kernel_kind kind)
     return ta_text(ta_slice_of(ta_kernel_kind_name(kind)));
 }
 
-enum { SUMS = 4 }; /* calls, their time, of that without tensor cores, of that thin */
+enum {
+    SUMS = 4
+}; /* calls, their time, the part without tensor cores, the memory-bound part of it */
 
-/* Sums of the rows of a class in which one field has a value; -1 stands for any value. */
+/* Sums of the rows of a class in which one field has a value; -1 means any value. */
 static void add_up(const struct ta_partial *products, int64_t kind, int64_t matrix,
                    int64_t precision, int64_t source, int64_t sums[SUMS])
 {
@@ -259,7 +261,7 @@ static const struct ta_scalar_def scalar = {
            "cores on AMD), divided by the time of all gemm and conv kernels; kernels whose names "
            "do not show it count as not using them"};
 
-/* Of matrix products and convolutions: those of attention are bound by other things as well. */
+/* Share for GEMMs and convolutions; attention is left out because other things bound it as well. */
 static void add_share(const struct ta_partial *products, bool is_amd,
                       struct ta_section_builder *out)
 {
@@ -273,7 +275,7 @@ static void add_share(const struct ta_partial *products, bool is_amd,
         add_up(products, kinds[k], TA_MATRIX_NO, -1, -1, sums);
         no = ta_add_sat(no, sums[1]);
     }
-    if (yes + no == 0) /* no name tells, as of devices that are not NVIDIA's or AMD's */
+    if (yes + no == 0) /* no name shows it, as on devices other than NVIDIA's and AMD's */
         return;
     ta_word_scalar(out, &scalar, ta_share(yes, all), is_amd ? "Matrix-core use" : NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kernels.by_class, .by_family and .unknown: what kernels do, by their names.  What no row of the
- * table of names matches is always shown. */
+/* kernels.by_class, .by_family and .unknown: what kernels do, by their names.  Names that match
+ * no known pattern are always shown. */
 #include <traceanalyze/analysis.h>
 
 #include <stdlib.h>
@@ -206,7 +206,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [FAMILY_CALLS] = ta_int(row[CALLS]), [FAMILY_TOTAL] = ta_int(row[TOTAL]),
                [FAMILY_SHARE] = ta_share(row[TOTAL], all));
     }
-    if (!unknown) /* said in any case */
+    if (!unknown) /* always listed */
         TA_ROW(out, by_family, [FAMILY_CLASS] = ta_text(TA_LIT("other")),
                [FAMILY_FAMILY] = ta_text(TA_LIT("unknown")), [FAMILY_CALLS] = ta_int(0),
                [FAMILY_TOTAL] = ta_int(0), [FAMILY_SHARE] = ta_share(0, all));

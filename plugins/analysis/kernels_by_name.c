@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kernels.by_name: device time by kernel, over all ranks; and how durations are distributed. */
+/* kernels.by_name, .quantiles and .duration_ecdf: device time by kernel, over all ranks, and the
+ * distribution of durations. */
 #include "analyze/partial.h"
 #include "model/kernel.h"
 #include "stat/dist.h"
@@ -189,7 +190,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* ---- the distribution ---------------------------------------------------------------------- */
 
-/* Enough for a smooth curve on paper. */
+/* Enough points for a smooth curve on paper. */
 enum { ECDF_STEPS = 200 };
 
 struct curve {
@@ -222,7 +223,7 @@ static int by_total(const void *left, const void *right)
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
-/* Of the kernels that take most. */
+/* Adds quantiles of the kernels that take most time. */
 static bool finish_quantiles(const struct ta_partial *names, struct ta_section_builder *out)
 {
     static const unsigned percents[] = {50, 95};

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kernels.by_step and .by_phase: what kernels do, step by step and in the ranges that the program
- * annotates.
- *
- * A kernel belongs to where it was launched: to the step that was open then, on whatever thread,
- * and to the outermost annotated range of its thread, or of another thread where its own has none
- * (autograd).  Where one range holds nearly everything the ranges in it are the phases. */
+/* kernels.by_step and .by_phase: what kernels do, by step and by annotated range of the program.
+ * A kernel belongs to where it was launched: to the step that was open then, on any thread, and
+ * to the outermost annotated range of its thread, or of another thread if its own has none
+ * (autograd).  If one range contains nearly everything, the ranges in it are the phases. */
 #include "model/launched.h"
 #include "model/program/steps.h"
 
@@ -21,19 +19,19 @@ enum { PHASE_OUTER, PHASE_INNER, PHASE_CLASS, PHASE_CALLS, PHASE_TOTAL, PHASE_ST
 
 enum { PARTIAL_STEPS, PARTIAL_PHASES };
 
-/* STEP_REPEAT of what was launched in no step. */
+/* STEP_REPEAT of kernels launched outside all steps. */
 enum { OUTSIDE = -1 };
 
 /* ---- ranges of the host -------------------------------------------------------------------- */
 
-/* Ranges by start, with the latest end of a range and all before it. */
+/* Ranges by start, each with the latest end of itself and all before it. */
 struct phase_ranges {
     struct phase_range {
         int64_t start, end, latest;
-        ta_row span; /* or the place of a step */
+        ta_row span; /* or the index of a step */
     } * at;
     size_t n, max;
-    size_t recent; /* how many had started at the time that was asked for last */
+    size_t recent; /* number that had started at the last requested time */
     bool failed;
 };
 
@@ -55,7 +53,7 @@ static inline struct ta_cell phase_class_cell(int64_t kind)
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
-/* Ranges of the host by time. */
+/* Adds a host range. */
 
 static void phase_range_add(struct phase_ranges *ranges, int64_t start, int64_t end, ta_row span)
 {
@@ -80,7 +78,7 @@ static int by_start(const void *left, const void *right)
     return (a->span > b->span) - (a->span < b->span);
 }
 
-/* Puts them in order, for phase_range_at(). */
+/* Sorts the ranges for phase_range_at(). */
 static void phase_ranges_order(struct phase_ranges *ranges)
 {
     int64_t latest = INT64_MIN;
@@ -92,13 +90,13 @@ static void phase_ranges_order(struct phase_ranges *ranges)
     }
 }
 
-/* The range that was opened last of those open at `time`; TA_NO_ROW without one. */
+/* The most recently opened range of those open at `time`; TA_NO_ROW if there is none. */
 static ta_row phase_range_at(struct phase_ranges *ranges, int64_t time)
 {
     const size_t n = ranges->recent;
     if (!((n == 0 || ranges->at[n - 1].start <= time) &&
           (n == ranges->n || ranges->at[n].start > time))) {
-        /* How many ranges start at `time` or earlier. */
+        /* Number of ranges that start at `time` or earlier. */
         size_t low = 0, high = ranges->n;
         while (low < high) {
             const size_t middle = low + (high - low) / 2;
@@ -119,13 +117,13 @@ static ta_row phase_range_at(struct phase_ranges *ranges, int64_t time)
 
 /* In which step and which range the kernels of a trace were launched. */
 
-/* The names of an outermost range and of the next one in it; absent where there is none. */
+/* The names of an outermost range and of the next one in it; absent if there is none. */
 struct phase {
     ta_str outer, inner;
 };
 
-/* Rows of the place met last, by class of kernel: most kernels come from where the one before came
- * from. */
+/* Rows of the most recent place, by class of kernel: most kernels come from the same place as
+ * the one before. */
 struct recent {
     uint64_t place;
     int64_t *rows[TA_KERNEL_KIND_COUNT];
@@ -134,7 +132,7 @@ struct recent {
 /* What spans of a category may be. */
 enum sort { SORT_OTHER, SORT_HOST, SORT_CALL, SORT_RANGE };
 
-/* Whether they are what was open when a graph was captured. */
+/* Whether such spans were open when a graph was captured. */
 enum captured { NOT_CAPTURED, CAPTURED, CAPTURED_RANGE };
 
 struct work {
@@ -143,7 +141,7 @@ struct work {
     const struct ta_launched *launched;
     struct ta_partial *const *out;
     const struct ta_program_steps *found;
-    bool *is_step;                /* of each string: it names steps, which are no phases */
+    bool *is_step;                /* by string: whether it names steps, which are not phases */
     uint8_t *sorts, *is_captured; /* of each category */
     bool any_captured;
     struct phase_ranges steps, all; /* outermost annotated ranges of all threads */
@@ -156,7 +154,7 @@ struct work {
     bool failed;
 };
 
-/* Where the row of a class of kernel at this place is kept, NULL at first. */
+/* Pointer to the row of a class of kernel at this place, NULL at first. */
 static int64_t **recent_row(struct recent *recent, uint64_t place, int64_t kind)
 {
     if (recent->place != place)
@@ -192,14 +190,14 @@ static uint32_t phase_number(struct work *w, ta_str outer, ta_str inner)
     return w->failed ? 0 : (uint32_t)found;
 }
 
-/* The outermost annotated range around a span, the next one in it, and their number. */
+/* The outermost annotated range around a span, the next one in it, and the number of ranges. */
 struct around {
     ta_row outer, inner; /* TA_NO_ROW: there is none */
     uint32_t phase;
 };
 
-/* Leaves the ranges that do not enclose a span with this parent: it comes before them, or there is
- * none, which the sum makes 0. */
+/* Leaves the ranges that do not enclose a span with this parent.  TA_NO_ROW + 1 is 0, so a span
+ * without a parent leaves all. */
 static void leave_ranges(struct work *w, struct around *around, ta_row parent)
 {
     if (around->outer != TA_NO_ROW && parent + 1 <= around->outer) {
@@ -222,7 +220,7 @@ static void enter_range(struct work *w, struct around *around, ta_row row)
     }
 }
 
-/* Spans come before those within them, and all within a range stand together. */
+/* Spans come before the spans in them, and all spans in a range are consecutive. */
 static void find_ranges(struct work *w)
 {
     struct around around = {TA_NO_ROW, TA_NO_ROW, 0};
@@ -242,7 +240,7 @@ static void find_ranges(struct work *w)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-/* The phase of a launch; where its own thread has none, that of another one. */
+/* The phase of a launch; if its own thread has none, the phase of another thread. */
 static uint32_t phase_of(struct work *w, ta_row launch)
 {
     if (launch == TA_NO_ROW)
@@ -252,8 +250,8 @@ static uint32_t phase_of(struct work *w, ta_row launch)
     return other == TA_NO_ROW ? own : phase_number(w, w->spans.name[other], TA_STR_ABSENT);
 }
 
-/* The same of a kernel; within the outermost range of the launch of a graph, or without any, it is
- * the outermost one that was open when the graph was captured. */
+/* The phase of a kernel.  If its graph was launched in no inner range, the outermost range that
+ * was open when the graph was captured is the inner one, or the outer one if there is none. */
 static uint32_t phase_of_kernel(struct work *w, const struct ta_activity *a)
 {
     const uint32_t number = phase_of(w, a->launch);
@@ -427,7 +425,7 @@ static const struct ta_chart_def phase_chart = {
     .group = &kernels_by_phase_columns[CLASS],
 };
 
-/* kernels.by_phase, and its rows, made from PARTIAL_PHASES; false without memory. */
+/* kernels.by_phase, filled from PARTIAL_PHASES; false without memory. */
 static const struct ta_table_def kernels_by_phase = {
     "kernels.by_phase",
     "Kernel classes by phase",
@@ -442,20 +440,21 @@ static const struct ta_table_def kernels_by_phase = {
     .tier = TA_TIER_DETAIL,
     .chart = {&phase_chart}};
 
-/* A phase in the making: sums of its classes. */
+/* A phase being built: sums by class. */
 struct summed {
     struct ta_slice name;
     int64_t start_ns, total_ns;
     int64_t calls[TA_KERNEL_KIND_COUNT], times[TA_KERNEL_KIND_COUNT];
 };
 
-/* A row and the phase that it is of. */
+/* A row and the phase that it belongs to. */
 struct entry {
     struct ta_slice phase;
     const int64_t *row;
 };
 
-/* A range that holds so much of all annotated kernel time is no phase, if it holds others. */
+/* A range with more than this share of the annotated kernel time is not a phase if it contains
+ * others. */
 #define NEARLY_ALL 0.9
 
 static int by_phase(const void *left, const void *right)
@@ -468,8 +467,8 @@ static int by_phase(const void *left, const void *right)
 static size_t make_phases(const struct ta_partial *rows, struct entry *entries,
                           struct summed *phases)
 {
-    /* The range that holds nearly all, most of it in inner ranges. Rows come by the name of the
-     * outer range. */
+    /* Finds the range with nearly all the time, most of it in inner ranges.  Rows are sorted by
+     * the name of the outer range. */
     struct ta_slice largest = TA_LIT("");
     double all = 0, most = 0, most_within = 0;
     for (size_t i = 0, end; i < ta_partial_rows(rows); i = end) {
@@ -587,7 +586,7 @@ static const struct ta_table_def by_step = {
 
 /* ---- finish ---------------------------------------------------------------------------------- */
 
-/* The rows [first, end) of a step, which is named and repeats as the first of them says. */
+/* Rows [first, end) of one step; its name and repeat number are in the first. */
 struct step_rows {
     size_t first, end;
     int64_t order;
@@ -621,7 +620,7 @@ static void list_step(const struct ta_partial *steps, const struct step_rows *st
     }
 }
 
-/* Rows come by name; steps are listed in their order, and what is outside of them last. */
+/* Rows are sorted by name; steps are listed in run order, and what is outside of them last. */
 static bool list_steps(const struct ta_partial *steps, struct ta_section_builder *out)
 {
     const size_t n_rows = ta_partial_rows(steps);
@@ -654,7 +653,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     struct summed *phases = calloc(ta_partial_rows(rows) + 1, sizeof *phases);
     const bool done = entries && phases && list_steps(merged[PARTIAL_STEPS], out);
     const size_t count = done ? make_phases(rows, entries, phases) : 0;
-    if (count > 1) { /* one phase is all kernels, and kernels.by_class has them */
+    if (count > 1) { /* a single phase has all kernels, as kernels.by_class does */
         qsort(phases, count, sizeof *phases, in_order_of_run);
         for (size_t i = 0; i < count; i++)
             list_phase(&phases[i], out);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ranks.late: for each figure of time that dumps have of several ranks, the slowest rank and how
- * much it is behind the others.
+/* ranks.late: for each time that dumps have for several ranks, the slowest rank and how much
+ * longer it takes than the others.
  *
- * It is compared with the median of the other ranks, and with how far these are apart: their median
+ * It is compared with the median of the other ranks, and with their spread: their median
  * absolute deviation, scaled to a standard deviation of normal noise.  Ranks that wait for each
- * other in every step all look late; then nothing stands out here, and traces must tell. */
+ * other in every step all look late; then nothing stands out here, and traces are needed. */
 #include <traceanalyze/analysis.h>
 
 #include <math.h>
@@ -50,14 +50,14 @@ static const struct ta_ref reads[] = {
     [DIFFUSION_BLOCK_MEAN] = {"diffusion.by_rank", "block_mean_ns"},
 };
 
-/* Figures of time by rank; columns are references, NONE where there is no such column. */
+/* Times by rank; columns are references, NONE if there is no such column. */
 static const struct source {
     size_t rank, key;
-    const char *name; /* what the figure is called without a key */
+    const char *name; /* name of the time if there is no key */
     size_t value;
-    size_t times;  /* how often it happens on a rank; NONE: the value is the sum already */
-    size_t leaves; /* null where others run inside */
-    size_t spared; /* not null where another table has the row */
+    size_t times;  /* how often it occurs on a rank; NONE: the value is already the sum */
+    size_t leaves; /* null if others run inside */
+    size_t spared; /* not null if another table has the row */
 } sources[] = {
     {STAGE_RANK, STAGE_NAME, NULL, STAGE_TOTAL, NONE, STAGE_SHARE, NONE},
     {LAYER_RANK, LAYER_NAME, NULL, LAYER_TOTAL, NONE, NONE, NONE},
@@ -118,7 +118,7 @@ static const struct ta_table_def late = {
     .not_of_ranks = true,
     .joining = TA_JOIN_NOT};
 
-/* A figure of a rank. */
+/* A time of a rank. */
 struct entry {
     struct ta_slice name;
     int64_t rank;
@@ -133,7 +133,7 @@ static int by_name(const void *left, const void *right)
     return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* NAN without such a column. */
+/* NAN if there is no such column. */
 static double number(const struct ta_refs *in, size_t row, size_t ref)
 {
     return ref == NONE ? NAN : ta_ref_number(in, ref, row, NAN);
@@ -164,7 +164,7 @@ static size_t read_entries(const struct ta_refs *in, const struct source *source
     return n;
 }
 
-/* How far the sorted values are from their median; NAN for fewer than three. */
+/* Scaled median absolute deviation of the sorted values; NAN for fewer than three. */
 static double deviation(double *values, size_t n, double median)
 {
     if (n < 3)
@@ -175,7 +175,7 @@ static double deviation(double *values, size_t n, double median)
     return 1.4826 * ta_quantile(values, n, 0.5);
 }
 
-/* One figure: entries [0, n), by rank; `values` has room for n. */
+/* Adds one time: entries [0, n), by rank; `values` has room for n. */
 static void add_row(struct ta_section_builder *out, const struct source *source,
                     const struct entry *entries, size_t n, double *values)
 {

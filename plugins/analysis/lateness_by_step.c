@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stragglers.by_step: how late each rank is in each step, for a picture of the whole run.
  *
- * Without steps, or with more than fit, the collectives in the order of
- * time are divided into parts of equal number.  Of many ranks neighbors share a row, which shows
- * the latest of them. */
+ * Without steps, or with too many, the collectives in the order of time are divided into parts
+ * of equal number.  If there are many ranks, neighbors share a row, which shows the latest of
+ * them. */
 #include "ranks/ranks.h"
 
 #include <traceanalyze/analysis.h>
@@ -15,8 +15,8 @@ enum { PARTS_MOST = 64, ROWS_MOST = 64 };
 
 struct parts {
     const struct ta_ranks *ranks;
-    uint32_t *of;   /* part of each collective, TA_COLL_NONE for those that synchronize nobody */
-    bool are_steps; /* a part is a step, else a stretch of collectives */
+    uint32_t *of;   /* part of each collective, TA_COLL_NONE if it does not synchronize ranks */
+    bool are_steps; /* whether a part is a step rather than a series of collectives */
     size_t n;       /* parts */
     int32_t first;  /* step of the first part */
 };
@@ -28,7 +28,7 @@ static int32_t step_of(const struct ta_ranks *ranks, const struct ta_collective 
     return ranks->records[collective->last].step;
 }
 
-/* Whether all synchronizing collectives lie in few steps that follow each other. */
+/* Whether all synchronizing collectives lie in a few consecutive steps. */
 static bool have_steps(struct parts *p)
 {
     int32_t least = INT32_MAX, most = -1;
@@ -128,7 +128,7 @@ static const struct ta_table_def by_step = {
            "Chart `rank-step-heatmap`.",
     .joining = TA_JOIN_NOT};
 
-/* Mean lateness of a rank in each part, NAN where it has none. */
+/* Mean lateness of a rank in each part, NAN if it has no collectives there. */
 static void sum_rank(const struct parts *p, const struct ta_lateness *lateness, uint32_t rank,
                      size_t *member, double *sums, size_t *counts)
 {
@@ -175,7 +175,7 @@ static bool add_table(const struct parts *p, const struct ta_lateness *lateness,
     for (size_t rank = 0, member = 0, first = 0; done && rank < lateness->n; rank++) {
         sum_rank(p, lateness, (uint32_t)rank, &member, sums, counts);
         for (size_t i = 0; i < p->n; i++)
-            latest[i] = fmax(latest[i], sums[i]); /* which leaves out NAN */
+            latest[i] = fmax(latest[i], sums[i]); /* fmax() ignores NAN */
         if (rank + 1 - first < together && rank + 1 < lateness->n)
             continue;
         add_rows(p, lateness->at[first].rank, rank + 1 - first, latest, out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* launch_queue.by_rank and its company: how far the host is ahead of the devices. */
+/* launch_queue.by_rank, by_stream, over_time and delays: the depth of the queue between host and
+ * device, and how long launched work waits. */
 #include "analyze/partial.h"
 #include "stat/dist.h"
 #include "stat/interval.h"
@@ -11,16 +12,17 @@
 #include <stdlib.h>
 
 enum {
-    QUEUE_BINS = 100,            /* stretches of equal length that a window is looked at in */
-    QUEUE_BIN_ROWS_MOST = 50000, /* rows of them, about: of more devices they are longer */
-    QUEUE_FULL = 1000,           /* above it the driver soon makes the host wait */
-    QUEUE_LATE_NS = 100000, /* a launch that takes longer, while the device idles, is an outlier */
+    QUEUE_BINS = 100, /* number of equal intervals that a window is divided into */
+    QUEUE_BIN_ROWS_MOST =
+        50000,         /* approximate maximum of rows: with more devices intervals are longer */
+    QUEUE_FULL = 1000, /* above this depth the driver soon makes the host wait */
+    QUEUE_LATE_NS = 100000, /* a launch with a longer delay while the device idles is an outlier */
 };
 
 /* The partials of the analysis, in order, and their fields. */
 enum { QUEUE_DEVICES, QUEUE_STREAMS, QUEUE_OVER_TIME, QUEUE_DELAYS };
 enum { DEVICE_RANK, DEVICE_DEVICE, DEVICE_FIGURES, STREAM_STREAM = DEVICE_FIGURES, STREAM_FIGURES };
-/* What is known of a queue, after the keys of its partial. */
+/* Fields of a queue after the keys of its partial. */
 enum {
     FIGURE_LAUNCHES,
     FIGURE_WINDOW,
@@ -30,7 +32,7 @@ enum {
     FIGURE_FULL,
     FIGURE_LATE,
     FIGURE_DELAY,
-    FIGURE_BARE, /* the delays of those at whose launch the device had nothing to do */
+    FIGURE_BARE, /* delays of launches for which the device had nothing else to do */
     FIGURES
 };
 enum { BIN_RANK, BIN_DEVICE, BIN_PART, BIN_START, BIN_LENGTH, BIN_AREA, BIN_MOST, BIN_FIELDS };
@@ -40,15 +42,15 @@ enum { DELAY_WHAT, DELAY_TIMES, DELAY_FIELDS };
 
 /* The queues of one trace: their launches, and the sweep over them. */
 
-/* Where delays go, as FIGURE_…; NULL before the first. */
+/* Rows that delays go to, as FIGURE_…; NULL before the first. */
 struct delays {
     struct ta_dist *all, *bare;
 };
 
-/* The launches of a stream of the device at hand: [first, end) of those of all. */
+/* A stream of the current device: its launches are [first, end) of all. */
 struct stream {
     size_t first, end;
-    int64_t *row; /* of the partial, NULL before a launch that is not of a graph */
+    int64_t *row; /* row of the partial, NULL before a launch that is not of a graph */
     struct delays delays;
 };
 
@@ -58,15 +60,15 @@ struct walk {
     struct ta_spans spans;
     struct ta_tracks tracks;
     struct ta_partial *const *out;
-    int64_t *starts, *ends; /* of the launches of the device at hand, by stream */
-    struct stream *streams; /* by track; of those that the device has not, zeros */
-    uint32_t *used;         /* the tracks that it has */
+    int64_t *starts, *ends; /* launches of the current device, by stream */
+    struct stream *streams; /* by track; zeros for tracks of other devices */
+    uint32_t *used;         /* the tracks of the device */
     size_t n_used;
-    struct ta_dist *delays[2]; /* of kernels, and of copies and memory sets */
+    struct ta_dist *delays[2]; /* delays of kernels, and of copies and memory sets */
     size_t n;                  /* launches */
-    struct ta_map of_graph;    /* place of a launch of a graph on a stream */
-    int64_t first, last;       /* of the window of the device */
-    int bin_width;             /* bins that are one row */
+    struct ta_map of_graph;    /* index of a graph launch on a stream */
+    int64_t first, last;       /* window of the device */
+    int bin_width;             /* number of bins that make one row */
 };
 
 static int64_t end_of(const struct walk *w, ta_row row)
@@ -76,7 +78,7 @@ static int64_t end_of(const struct walk *w, ta_row row)
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
-/* The place of a launch; the later kernels of a graph make theirs longer. */
+/* Index of a launch; later kernels of a graph extend the graph's. */
 static size_t place_of(struct walk *w, const struct ta_activity *a, bool graph)
 {
     const uint32_t track = w->spans.track[a->span];
@@ -93,7 +95,7 @@ static size_t place_of(struct walk *w, const struct ta_activity *a, bool graph)
     return place;
 }
 
-/* Closes the room that was left over: kernels of graphs share a place, and some have no launch. */
+/* Closes unused space: kernels of a graph share an entry, and some have no launch. */
 static void close_up(struct walk *w)
 {
     size_t to = 0;
@@ -109,7 +111,7 @@ static void close_up(struct walk *w)
     }
 }
 
-/* One delay, in a partial whose figures are at `row`. */
+/* Adds a delay to a partial whose fields are at `row`. */
 static void add_delay(struct ta_partial *out, int64_t *row, size_t figures, struct delays *to,
                       int64_t delay, int64_t idle)
 {
@@ -124,8 +126,9 @@ static void add_delay(struct ta_partial *out, int64_t *row, size_t figures, stru
     ta_sum(&row[figures + FIGURE_LATE], ta_min_i64(idle, delay) > QUEUE_LATE_NS);
 }
 
-/* The device had been idle for so long.  Kernels of graphs have no launch of their own, and calls
- * that return after the start say nothing of a queue. */
+/* Adds a delay if it says something; `idle`: how long the device had been idle.  Kernels of
+ * graphs have no launch of their own, and calls that return after the start say nothing about a
+ * queue. */
 static void take_delay(struct walk *w, const struct ta_activity *a, int64_t *row,
                        struct delays *delays, int64_t idle)
 {
@@ -145,14 +148,14 @@ static void take_delay(struct walk *w, const struct ta_activity *a, int64_t *row
 
 /* ---- how many wait or run ------------------------------------------------------------------- */
 
-/* Where stretches of the window begin, and the last one ends; and what is found in each. */
+/* The starts of intervals of the window and the end of the last; and what is found in each. */
 struct bins {
     int n;
     int64_t starts[QUEUE_BINS + 1];
     int64_t area[QUEUE_BINS], most[QUEUE_BINS];
 };
 
-/* In so many stretches of equal length. */
+/* Divides the window into n equal intervals. */
 static void place_bins(const struct walk *w, int n, struct bins *bins)
 {
     bins->n = n;
@@ -167,8 +170,8 @@ struct times {
     size_t n;
 };
 
-/* Time in a window from `first` on with at least `depth` launches in the queue: up to each end from
- * where the launch starts that lies so many places after, unless the end before it was later. */
+/* Time in a window from `first` on with at least `depth` launches in the queue: up to each end,
+ * from the start of the launch `depth` entries later, unless the end before it was later. */
 static int64_t time_above(const struct times *t, size_t depth, int64_t first)
 {
     int64_t time = 0;
@@ -179,7 +182,7 @@ static int64_t time_above(const struct times *t, size_t depth, int64_t first)
     return time;
 }
 
-/* How many of them lie at or before a time; `from` do for certain. */
+/* Number of times at or before `time`; the first `from` are known to be. */
 static size_t count_until(const int64_t *times, size_t n, size_t from, int64_t time)
 {
     while (from < n && times[from] <= time)
@@ -187,12 +190,12 @@ static size_t count_until(const int64_t *times, size_t n, size_t from, int64_t t
     return from;
 }
 
-/* What is found in all of the window, as FIGURE_…. */
+/* Results for the whole window, as FIGURE_…. */
 struct depths {
     int64_t area, most, empty, full;
 };
 
-/* Of n starts and ends, which are put into order. */
+/* Sweeps n starts and ends, which it sorts. */
 static struct depths sweep(const struct walk *w, int64_t *starts, int64_t *ends, size_t n,
                            struct bins *bins)
 {
@@ -202,10 +205,10 @@ static struct depths sweep(const struct walk *w, int64_t *starts, int64_t *ends,
     ta_sort_times(ends, n);
     if (w->first == w->last)
         return depths;
-    /* Bins follow each other, so each goes on in the launches where the one before ended. What
-     * starts within a bin is there until its end, less what ends within it; so is what was in the
-     * queue before. When launch i starts, more than `most` are in the queue if the end `most`
-     * places before it is still to come: one comparison, which is rarely true. */
+    /* Bins are consecutive, so each continues where the one before ended.  What starts within a
+     * bin is there until the bin's end, less what ends within it; so is what was in the queue
+     * before.  When launch i starts, more than `most` are in the queue if the end `most` entries
+     * earlier is still to come: one comparison, which is rarely true. */
     size_t begun = 0, done = 0;
     for (int bin = 0; bin < bins->n; bin++) {
         const int64_t from = bins->starts[bin], to = bins->starts[bin + 1];
@@ -256,8 +259,8 @@ static void list_bins(const struct walk *w, int64_t device, const struct bins *b
     }
 }
 
-/* The streams of the device, and the device as one queue.  A stream of graphs alone has no row:
- * nobody queues there. */
+/* Sweeps the streams of the device, and the device as one queue.  A stream with graphs alone has
+ * no row: nothing queues there. */
 static void sweep_device(struct walk *w, int64_t *row, struct bins *bins)
 {
     struct depths depths = {0};
@@ -286,9 +289,9 @@ static void walk_device(struct walk *w, size_t from, size_t to)
     int64_t *row = TA_PARTIAL_ROW(w->out[QUEUE_DEVICES], ta_key_int(ta_trace_rank(w->trace)),
                                   ta_key_int(device));
     struct bins bins;
-    /* Makes room for the activities [from, to), each stream's in a block of its own. A trace of
-     * many devices has many tracks, so each device looks at its own alone. */
-    for (size_t i = 0; i < w->n_used; i++) /* of the device before */
+    /* Makes space for the activities [from, to), one block per stream.  A trace of many devices
+     * has many tracks, so each device visits only its own. */
+    for (size_t i = 0; i < w->n_used; i++) /* tracks of the previous device */
         w->streams[w->used[i]] = (struct stream){0};
     w->n_used = 0;
     for (size_t i = from; i < to; i++) {
@@ -536,7 +539,7 @@ static const struct ta_chart_def bin_chart = {
     .caption = "Launched but unfinished activities, averaged over intervals of the window (1 % of "
                "it or more). Near 0 the device waits for the host.",
     .kind = TA_CHART_LINES,
-    .steps = true, /* each holds for its part of the window */
+    .steps = true, /* each value holds for its interval */
     .label = {&over_time_columns[PART_RANK]},
     .x = &over_time_columns[PART_START],
     .y = {{&over_time_columns[PART_DEPTH], "Queue length", TA_INK_SERIES_1}},
@@ -600,7 +603,7 @@ static void count_below(void *user, int64_t value, int64_t at_or_below)
         below->n = at_or_below;
 }
 
-/* Share of delays up to twice the floor. */
+/* Share of delays up to twice the minimum launch delay. */
 static struct ta_cell short_share(const struct ta_dist *delays, double floor)
 {
     struct below below = {.bound = ta_whole(2 * floor)};
@@ -608,8 +611,8 @@ static struct ta_cell short_share(const struct ta_dist *delays, double floor)
     return ta_num((double)below.n / (double)ta_dist_count(delays));
 }
 
-/* Time in which a device was idle and the host handed out work; NAN when that is not known.  `next`
- * is where the search begins, and becomes the place after the find. */
+/* Time in which a device was idle while the host was preparing or launching work; NAN if
+ * unknown.  `next` is where the search begins, and becomes the position after the match. */
 static double dispatch_of(const struct ta_refs *in, size_t *next, const int64_t *device)
 {
     const struct ta_table *idle = ta_ref_table(in, DISPATCH);
@@ -623,7 +626,7 @@ static double dispatch_of(const struct ta_refs *in, size_t *next, const int64_t 
     return ta_ref_number(in, DISPATCH, row, NAN);
 }
 
-/* The cells that both tables share. */
+/* The cells that both tables have. */
 struct shown {
     struct ta_cell depth, most, empty, floor, late;
 };
@@ -654,7 +657,7 @@ static void add_bins(const struct ta_partial *bins, struct ta_section_builder *o
     }
 }
 
-/* Enough steps for a smooth curve on paper. */
+/* Enough points for a smooth curve on paper. */
 enum { DELAY_STEPS = 200 };
 
 struct curve {

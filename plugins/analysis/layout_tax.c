@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kernels.copies_by_op: kernels that only cast, copy, join or reorder what others have computed,
- * and the operator for which they did it. */
+ * and for which operator. */
 #include "lib/outward.h"
 
 #include <traceanalyze/analysis.h>
@@ -20,7 +20,7 @@ static const struct ta_field rank_fields[RANK_FIELDS] = {
 static const struct ta_partial_def partials[] = {
     {"copies", fields, FIELDS}, {"ranks", rank_fields, RANK_FIELDS}, {0}};
 
-/* The columns are the fields of the partial, and one more. */
+/* The first columns are the fields of the partial; one more follows. */
 enum { SHARE = FIELDS };
 static const struct ta_column copies_by_op_columns[] = {
     [WHAT] = {"what", "Kind", TA_TEXT,
@@ -73,8 +73,8 @@ struct work {
     struct ta_categories categories;
     struct ta_kernels kernels;
     struct ta_partial *out;
-    struct ta_map pairs; /* numbers of the names of two operators */
-    struct ta_map rows;  /* by such a number and the kernel */
+    struct ta_map pairs; /* number for each pair of operator names */
+    struct ta_map rows;  /* by this number and the kernel */
     struct ta_outward outward;
 };
 
@@ -89,7 +89,8 @@ static ta_row operator_above(struct work *w, ta_row row)
     return ta_outward_find(&w->outward, w->spans.parent[row], is_operator, w);
 }
 
-/* Climbing stops at what computes; deep stacks of Python frames lie between operators. */
+/* The search outward stops at operators that compute; deep stacks of Python frames lie between
+ * operators. */
 enum { CLIMB_MAX = 8 };
 
 static struct ta_slice name_of(const struct work *w, ta_row row)
@@ -116,7 +117,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
             continue;
         const struct ta_kernel_facts *facts = &w.kernels.at[a->kernel].facts;
         ta_sum(&rank[ALL_NS], w.spans.dur[a->span]);
-        /* Fills, and requests of the DMA engine, which are no kernels. */
+        /* Skips fills and DMA requests, which are not copy kernels. */
         if (facts->kind != TA_KERNEL_COPY || strcmp(facts->family, "fill") == 0 ||
             strcmp(facts->family, "dma") == 0)
             continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What links deliver: collectives.by_size, the bandwidth of each size of message, and
- * collectives.links, the groups that are slower than their peers. */
+/* collectives.by_size, the bandwidth of each message size, and collectives.links, the groups
+ * that are slower than their peers. */
 #include "ranks/ranks.h"
 #include "stat/sample.h"
 
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Collectives of one operation, group and size of message. */
+/* Collectives of one operation, group and message size. */
 struct size {
     uint32_t shape;
     int64_t n, bytes, least, rank_wait, rank_time;
@@ -44,8 +44,8 @@ static void add_waits(const struct ta_ranks *ranks, const struct ta_collective *
     }
 }
 
-/* One for each shape, then those that are equal but for their elements become one.  Returns how
- * many there are. */
+/* Makes one entry per shape, then joins entries that differ only in their elements.  Returns how
+ * many remain. */
 static size_t collect(const struct ta_ranks *ranks, struct size *sizes)
 {
     size_t n = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* collectives.link_use: what collectives reach of the link between their devices.
+/* collectives.link_use: how much of the bandwidth between devices collectives reach.
  *
- * The fastest tenth of the calls of a size shows what the link does: of one rank alone a call that
- * waits for a partner looks like one whose data is slow, and the fastest wait least.  A link is
- * judged only by messages that it should carry in far less time than they took, so that latency
- * explains nothing. */
+ * The fastest tenth of the calls of a size shows what the link does: with the trace of one rank
+ * alone, a call that waits for a partner looks like one with slow data, and the fastest calls
+ * wait least.  A link is judged only by messages that should take far less time than they did,
+ * so that latency explains nothing. */
 #include "ranks/ranks.h"
 
 #include <traceanalyze/analysis.h>
@@ -116,15 +116,15 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 /* The link between two devices of a node. */
 struct link {
-    const char *name; /* NULL where it is not known */
+    const char *name; /* NULL if unknown */
     double rate, pcie;
-    bool is_for_each; /* the rate is that to one other device, and each has a link of its own */
+    bool is_for_each; /* whether the rate is to one other device, with a link to each */
     int64_t per_node; /* devices */
 };
 
 enum { PER_NODE_PRESET = 8, LINKS_MOST = 7 };
 
-/* Of devices that differ the slowest counts. */
+/* If devices differ, the slowest counts. */
 static struct link link_of(const struct ta_partial *devices, const struct ta_ranks *ranks)
 {
     static const char *const racks[] = {"GB200", "GB300", NULL};
@@ -149,7 +149,7 @@ static struct link link_of(const struct ta_partial *devices, const struct ta_ran
     return link;
 }
 
-/* Whether a group has ranks on several nodes, as far as its list says; nodes have consecutive
+/* Whether a group has ranks on several nodes according to its list; nodes have consecutive
  * ranks. */
 static bool crosses_nodes(const struct ta_coll_group *group, int64_t size, int64_t per_node)
 {
@@ -260,7 +260,7 @@ static double time_at(double moved, double rate, double latency)
     return latency + moved / rate * 1e9;
 }
 
-/* What a bandwidth fits that is far below the link; NULL where it is not. */
+/* What explains a bandwidth far below the link; NULL if it is not far below. */
 static const char *limit_of(const struct link *link, double rate, double moved, double fastest,
                             double bus)
 {
@@ -281,7 +281,7 @@ static double loss(int64_t exposed, double fastest, double at_rate)
     return fmax(0, (double)exposed * (1 - at_rate / fastest));
 }
 
-/* Calls of one operation, group and message. */
+/* Calls of one operation, group and message size. */
 struct class
 {
     const struct ta_coll_shape *shape;
@@ -316,15 +316,15 @@ static struct class class_of(const struct ta_ranks *ranks, const struct call *ca
     return c;
 }
 
-/* Whether the fastest calls show the link: those of a rank alone do when there are enough and most
- * take as long, for waits differ. */
+/* Whether the fastest calls show the link: with one rank alone, they do if there are enough and
+ * most take equally long, since waits would differ. */
 static bool shows_link(const struct class *c)
 {
     return c->is_transfer || (c->n >= ALONE_FROM && c->median <= ALONE_SPREAD * c->fastest) ||
            (c->n >= ALONE_FEW && c->slowest <= FEW_SPREAD * c->fastest);
 }
 
-/* `best`: the bandwidth that any message of the group reaches. */
+/* `best`: the highest bandwidth of any message size of the group. */
 static void add_class(const struct ta_ranks *ranks, const struct class *c, double best,
                       const struct link *node, struct ta_section_builder *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* progress.figures: how long an iteration of each loop of a log takes, as figures that runs are
- * compared by and gates are set on. */
+/* progress.figures: how long an iteration of each loop in a log takes, for comparing runs and
+ * for gates. */
 #include <traceanalyze/analysis.h>
 
 #include <math.h>
@@ -63,7 +63,7 @@ static const struct ta_table_def figures = {
 struct loop {
     int64_t rank;
     struct ta_slice name;
-    double n, ns; /* NaN where some bar does not tell it */
+    double n, ns; /* NaN if a bar does not show it */
     double first_n, first_ns, later_n, later_ns;
 };
 
@@ -101,7 +101,7 @@ static void add_bar(struct loops *loops, const struct ta_refs *in, size_t row)
     loop->later_ns += done > 1 ? (done - 1) * ta_ref_number(in, BAR_REST, row, NAN) : first * 0;
 }
 
-/* Iterations that have no bar. */
+/* Adds iterations without a bar. */
 static void add_sums(struct loops *loops, const struct ta_refs *in, size_t n_bars, size_t row)
 {
     const double count = ta_ref_number(in, SUM_COUNT, row, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* diffusion.calls: calls of the models of a diffusion. */
+/* diffusion.calls: model calls of a diffusion run. */
 #include "partials.h"
 #include "tables.h"
 

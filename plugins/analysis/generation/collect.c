@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What one trace says of a diffusion: the partials. */
+/* What one trace shows of a diffusion run: the partials. */
 #include "lib/modules.h"
 #include "model/program/generation.h"
 #include "model/program/marker.h"
@@ -37,7 +37,7 @@ static int64_t *add_part(const struct ta_trace *trace, const struct ta_generatio
     return row;
 }
 
-/* The name as people know it: the class of a module. */
+/* The name as people know it: for a module, its class. */
 static struct ta_slice model_name(const struct ta_trace *trace, ta_row mark)
 {
     enum { NAME_MOST = 200 };
@@ -48,7 +48,7 @@ static struct ta_slice model_name(const struct ta_trace *trace, ta_row mark)
         return ta_module_name(name);
     for (name.len = name.len < NAME_MOST ? name.len : NAME_MOST;
          name.len == NAME_MOST && (name.ptr[name.len - 1] & 0x80);)
-        name.len--; /* not within a letter */
+        name.len--; /* do not cut within a character */
     return name;
 }
 
@@ -83,8 +83,8 @@ static void add_parts(const struct ta_trace *trace, const struct ta_generation *
     }
 }
 
-/* How many images are denoised and then decoded, which may be when all are denoised; false without
- * memory. */
+/* Number of images that are denoised and then decoded, possibly after all are denoised; false
+ * without memory. */
 static bool complete_images(const struct ta_generation *found, int64_t *n)
 {
     enum { NOT_BEGUN, DENOISED, DECODED };
@@ -92,7 +92,7 @@ static bool complete_images(const struct ta_generation *found, int64_t *n)
     for (size_t i = 0; states && i < found->n_stages; i++) {
         const struct ta_generation_stage *at = &found->stages[i];
         if (at->image >= found->n_images)
-            continue; /* of a rank that decodes for others */
+            continue; /* on a rank that decodes for others */
         uint8_t *state = &states[at->image];
         if (at->phase == TA_GENERATION_DENOISE && *state == NOT_BEGUN)
             *state = DENOISED;

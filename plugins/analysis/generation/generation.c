@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* diffusion.loops, phases.by_rank, phases.stages, diffusion.calls: what a program that generates
- * images or videos does, as src/model/program/generation.h finds it in a trace.  collect.c takes it
- * from there; each table has a file of its own. */
+ * images or videos does, as src/model/program/generation.h finds it in a trace.  collect.c reads
+ * it from there; each table has a file of its own. */
 #include "partials.h"
 #include "tables.h"
 
@@ -12,7 +12,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     (void)ctx;
     const struct ta_partial *runs = merged[PARTIAL_RUNS], *stages = merged[PARTIAL_STAGES];
-    /* What ranks without denoiser do counts where another denoises. */
+    /* Ranks without a denoiser have phases only if another rank denoises. */
     if (!generation_add_loops(runs, in, out))
         return TA_OK;
     generation_add_stages(stages, out);

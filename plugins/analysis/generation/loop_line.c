@@ -6,14 +6,14 @@
 
 #include <stdio.h>
 
-/* "2 blocks × " where there are several. */
+/* "2 blocks × " if there are several. */
 static int add_count(char *line, size_t room, int at, int64_t n, const char *one, const char *many)
 {
     return at + snprintf(line + at, room - (size_t)at, "%s%lld %s", at ? " × " : "", (long long)n,
                          n == 1 ? one : many);
 }
 
-/* What is made: blocks that may be images are called both. */
+/* What is made.  Blocks that may be images are called "block or image". */
 struct thing {
     const char *one, *many;
 };
@@ -28,7 +28,7 @@ static struct thing thing_of(const int64_t *row, const struct made *made)
     return (struct thing){"image", "images"};
 }
 
-/* "2 requests × 3 prompts × " where images are several of each. */
+/* "2 requests × 3 prompts × " if there are several images of each. */
 static int add_askers(char *line, size_t room, const int64_t *row, int64_t *images)
 {
     const int64_t requests = row[RUN_REQUESTS], prompts = row[RUN_PROMPTS];
@@ -71,7 +71,7 @@ static int add_images(char *line, size_t room, const int64_t *row, const struct 
     return at;
 }
 
-/* How guidance is calculated, after the passes of a step. */
+/* How guidance is computed, written after the passes of a step. */
 static const char *guidance_of(const struct made *made)
 {
     return ta_slice_equal(made->guidance, TA_LIT("batched"))      ? " (guidance in one batch)"

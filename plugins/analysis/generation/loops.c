@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* diffusion.loops: how the loops of a diffusion nest, and how fast they are. */
+/* diffusion.loops: how the loops of a diffusion run nest, and how fast they are. */
 #include "loop_line.h"
 #include "partials.h"
 #include "tables.h"

@@ -22,7 +22,8 @@ static const struct ta_field run_fields[RUN_FIELDS] = {
     [RUN_CONFIDENCE] = {"confidence_ppm", TA_FIELD_MIN},
     [RUN_PROMPTS] = {"prompts", TA_FIELD_SUM},
     [RUN_REQUESTS] = {"requests", TA_FIELD_SUM},
-    [RUN_AT_ONCE] = {"at_once", TA_FIELD_MAX}, /* 0: nobody can say whose a step is */
+    [RUN_AT_ONCE] = {"at_once",
+                     TA_FIELD_MAX}, /* 0: nothing shows which request a step belongs to */
     [RUN_MAKES] = {"makes", TA_FIELD_MAX},
 };
 

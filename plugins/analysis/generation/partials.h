@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files of this folder share of a trace: what it denoises, its phases, its calls. */
+/* What the files of this folder share: a trace's denoising, phases and calls. */
 #ifndef TA_GENERATION_PARTIALS_H
 #define TA_GENERATION_PARTIALS_H
 
@@ -31,7 +31,7 @@ enum {
     RUN_FIELDS
 };
 
-/* Of a stage or a call. */
+/* Fields of a stage or a call. */
 enum {
     OF_RANK,
     OF_START,

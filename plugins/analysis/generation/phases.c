@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* phases.by_rank: how long each phase of a diffusion takes on each rank. */
+/* phases.by_rank: how long each phase of a diffusion run takes on each rank. */
 #include "partials.h"
 #include "tables.h"
 
@@ -57,7 +57,7 @@ static const struct ta_chart_def waterfall = {
           {&phases_by_rank_columns[PHASE_IDLE], "GPU idle, or the host alone", TA_INK_IDLE}},
 };
 
-/* With many phases of many ranks a bar of each says nothing. */
+/* With many phases on many ranks, a bar per phase and rank is unreadable. */
 static const struct ta_chart_def waterfall_of_ranks = {
     .id = "stage-waterfall",
     .title = "Phases",
@@ -84,7 +84,7 @@ const struct ta_table_def phases_by_rank = {
                   &phases_by_rank_columns[PHASE_CALLS_HOST],
                   &phases_by_rank_columns[PHASE_KERNELS]}}};
 
-/* The sums of the stages of one phase. */
+/* Sums over the stages of one phase. */
 struct sums {
     int64_t by, times, calls, time, busy, host, in_calls, kernels;
 };
@@ -100,7 +100,7 @@ static void add_stage(struct sums *sums, const int64_t *row)
     ta_sum(&sums->kernels, row[OF_KERNELS]);
 }
 
-/* The phases of one rank, in the order in which they begin first. */
+/* Adds the phases of one rank, in the order in which they first begin. */
 static void add_phases_of_rank(const struct ta_partial *of, size_t first, size_t end,
                                int64_t window, int64_t covered, struct ta_section_builder *out)
 {
@@ -115,7 +115,8 @@ static void add_phases_of_rank(const struct ta_partial *of, size_t first, size_t
     const int64_t rank = ta_partial_at(of, first)[OF_RANK];
     for (int i = 0; i < n; i++) {
         struct sums *s = &sums[order[i]];
-        s->busy = ta_min_i64(s->busy, s->time); /* images in turns may be busy at once */
+        s->busy = ta_min_i64(s->busy,
+                             s->time); /* images denoised in turns may be busy at the same time */
         TA_ROW(out,
                phases_by_rank, [PHASE_RANK] = ta_int(rank), [PHASE_PHASE] = phase_cell(order[i]),
                [PHASE_SOURCE] = ta_string(ta_generation_by_words[s->by]),
@@ -146,7 +147,7 @@ void generation_add_phases(const struct ta_partial *stages, const struct ta_part
         end = ta_partial_group_end(stages, first, OF_RANK);
         while (run < n_runs && ta_partial_at(runs, run)[RUN_RANK] < rank)
             run++;
-        int64_t window = 0, covered = 0; /* of a rank that is not there */
+        int64_t window = 0, covered = 0; /* 0 if the rank has no run */
         for (; run < n_runs && ta_partial_at(runs, run)[RUN_RANK] == rank; run++) {
             ta_sum(&window, ta_partial_at(runs, run)[RUN_WINDOW]);
             ta_sum(&covered, ta_partial_at(runs, run)[RUN_COVERED]);

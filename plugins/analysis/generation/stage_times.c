@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The time of a phase is the device's, from the first activity that was launched in it to the end
- * of the last: a host that launches ahead is done with a step long before the device is.  What the
- * host works in a phase while the device is in none, counts too: an encoder on the host, a video
- * that is written. */
+/* The time of a phase is counted on the device, from the first activity that was launched in it
+ * to the end of the last: a host that launches ahead finishes a step long before the device
+ * does.  Host work of a phase while the device is in no phase also counts: an encoder on the
+ * host, writing a video. */
 #include "stage_times.h"
 
 #include "stat/interval.h"
 
-/* Length of [start, end) that a united set does not cover. */
+/* Length of the part of [start, end) that a united set does not cover. */
 static int64_t length_outside(const struct ta_intervals *set, int64_t start, int64_t end)
 {
     return end - start - ta_intervals_within(set, start, end);
 }
 
-/* The time of a stage that no stage of its phase before it has: images are denoised in turns. */
+/* The part of a stage's time that no earlier stage of its phase covers: images may be denoised
+ * in turns. */
 static int64_t new_time(const struct ta_generation *found, size_t i,
                         const struct ta_intervals *devices, struct ta_intervals *before)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* phases.stages: the phases of a diffusion in the order of time. */
+/* phases.stages: the phases of a diffusion run in the order of time. */
 #include "partials.h"
 #include "tables.h"
 

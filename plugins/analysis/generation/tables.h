@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables of this folder, one a file. */
+/* The tables of this folder, one per file. */
 #ifndef TA_GENERATION_TABLES_H
 #define TA_GENERATION_TABLES_H
 
@@ -9,7 +9,7 @@
 
 extern const struct ta_table_def diffusion_loops, phases_by_rank, phases_stages, diffusion_calls;
 
-/* What loops.c reads: sizes of what is made. */
+/* What loops.c reads: the sizes of what is generated. */
 enum {
     SIZES_RANK,
     SIZES_WIDTH,

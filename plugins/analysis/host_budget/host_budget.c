@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* steps.host_budget, steps.host_calls, diffusion.resolutions: what a denoising step needs of the
- * host and of the device, and at which resolution the one overtakes the other.
- *
- * The work of the device grows with the tokens, attention with their square; the work of the host
- * does not. */
+/* steps.host_budget, steps.host_calls, diffusion.resolutions: how long a denoising step needs on
+ * the host and on the device, and at which resolution both need the same.  Device work grows
+ * with the number of tokens, attention with its square; host work does not. */
 #include "lib/modules.h"
 #include "lib/recording_cost.h"
 #include "measure.h"
@@ -58,7 +56,7 @@ static const struct ta_partial_def partials[] = {
 
 /* ---- map ----------------------------------------------------------------------------------- */
 
-/* Of each kind of step those that take most. */
+/* Names kept per kind of step: the ones that take most. */
 enum { NAMES_KEPT = 8 };
 
 static void add_step(const struct measured_step *step, int64_t rank, bool has_options,
@@ -76,7 +74,7 @@ static void add_step(const struct measured_step *step, int64_t rank, bool has_op
     ta_most(&row[KIND_OPTIONS], has_options);
 }
 
-/* Ranges that differ in the number at their end are one: "denoise_step_*". */
+/* Ranges that differ only in the number at their end are one: "denoise_step_*". */
 static struct ta_slice family(struct ta_slice name, char text[64])
 {
     size_t end = name.len;
@@ -217,7 +215,7 @@ static const struct ta_column budget_columns[] = {
     [NOTE] = {"note", "Verdict", TA_SENTENCE, .doc = "What the row says about host and GPU"},
 };
 
-/* Whether the host is near enough to the device to look at it. */
+/* Whether the host needs almost as long as the device, so that it is worth looking at. */
 static bool is_near(const struct ta_refs *in)
 {
     for (size_t i = 0; i < ta_ref_rows(in, 0); i++)
@@ -274,7 +272,7 @@ static const struct ta_table_def calls = {"steps.host_calls",
 
 /* ---- finish -------------------------------------------------------------------------------- */
 
-/* What a step needs. */
+/* Times that a step needs. */
 struct need {
     double host, device, least, most, without;
     bool has_options;
@@ -292,8 +290,8 @@ static struct need need_of(const struct ta_partial *of, const int64_t *row)
     return need;
 }
 
-/* Whether the host is ahead of the device at the end of a step: what it launches last waits for
- * longer than a device takes to begin. */
+/* Whether the host is ahead of the device at the end of a step: its last launch waits longer
+ * than a device takes to start. */
 static bool is_ahead(const int64_t *row)
 {
     return row[KIND_AHEAD] > row[KIND_STEPS] * TA_FRONT_END_NS;
@@ -310,7 +308,7 @@ struct part {
     size_t first, end;
 };
 
-/* Those after `from`, in the order of ranks and kinds. */
+/* The part after row `from`, in the order of ranks and kinds. */
 static struct part names_of(const struct ta_partial *names, const int64_t *kind, size_t from)
 {
     struct part part = {names, from, from};
@@ -327,7 +325,7 @@ static struct part names_of(const struct ta_partial *names, const int64_t *kind,
     return part;
 }
 
-/* The row with most of the time after a row; of equals the first.  NULL: no more. */
+/* The row with the next smaller time; of equal ones the first.  NULL if there are no more. */
 static const int64_t *largest_after(const struct part *part, size_t *at)
 {
     const int64_t below = *at == SIZE_MAX ? INT64_MAX : ta_partial_at(part->names, *at)[NAME_SELF];
@@ -346,7 +344,7 @@ static const int64_t *largest_after(const struct part *part, size_t *at)
     return largest;
 }
 
-/* Without a tenth of its time left the least says nothing. */
+/* A lower bound below this share of the host's time is not said. */
 #define LEAST_SAID 0.1
 
 static int say_host(char *line, size_t room, const struct need *need)
@@ -456,7 +454,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     for (size_t i = 0; i < ta_partial_rows(of); i++) {
         const int64_t *row = ta_partial_at(of, i);
         struct sizes_now now = sizes_of_rank(in, row[KIND_RANK]);
-        if (row[KIND_KIND] != 0) /* how a shortened step grows is not known */
+        if (row[KIND_KIND] != 0) /* how the work of a shortened step grows is not known */
             now.width = TA_MISSING;
         part = names_of(merged[PART_NAMES], row, part.end);
         add_kind(of, row, &part, &now, out);

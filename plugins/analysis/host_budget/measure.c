@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Walks the thread that launches through each step.
- *
- * Its time is work, but for what it waits: the part of a call that waits for the device, or copies,
- * in which a device works; a launch that takes long while the device works all along, since its
- * queue is full; and waits for other hosts. */
+/* Follows the launching thread through each step.  Its time is work, except when it waits: the
+ * part of a call that waits for the device, or copies, while a device works; a launch that takes
+ * long while the device works all along, because its queue is full; and waits for other hosts. */
 #include "measure.h"
 
 #include "base/vec.h"
@@ -15,7 +13,7 @@
 
 struct device_time {
     bool is_met;
-    int64_t device, reached, ns; /* the device whose activities come, and its end so far */
+    int64_t device, reached, ns; /* the current device, and its end so far */
     int64_t last_launch;         /* end of the latest launch of the step */
 };
 
@@ -37,7 +35,7 @@ struct walk {
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-/* From the first launch of its calls to the end of the last, where no mark says when it is. */
+/* From the first launch of a step's calls to the end of the last, if no mark shows its times. */
 static void find_launches(struct walk *w, struct measured_step *steps)
 {
     for (size_t i = 0; i < w->activities.n; i++) {
@@ -102,7 +100,7 @@ static bool list_steps(struct walk *w)
 
 /* ---- devices ------------------------------------------------------------------------------- */
 
-/* The step in which a thread launches something; SIZE_MAX for none. */
+/* The step in which a thread launches something at a time; SIZE_MAX for none. */
 static size_t step_at(const struct walk *w, uint32_t track, int64_t time)
 {
     size_t low = 0, high = w->n;
@@ -148,7 +146,7 @@ static void add_activity(struct walk *w, const struct ta_activity *a)
 
 /* ---- the host ------------------------------------------------------------------------------ */
 
-/* A launch takes a few µs; one that takes longer while the device works waits for its queue. */
+/* A launch takes a few µs; a longer one while the device works waits for the queue. */
 enum { LAUNCH_LONG_NS = 100000 };
 
 static bool is_launch(enum ta_host_work work)
@@ -156,7 +154,7 @@ static bool is_launch(enum ta_host_work work)
     return work == TA_HOST_LAUNCH || work == TA_HOST_GRAPH;
 }
 
-/* What of a span, up to `end`, is waiting. */
+/* The part of a span, up to `end`, that is waiting. */
 static int64_t wait_of(const struct walk *w, ta_row row, int64_t end)
 {
     const enum ta_host_work work = w->spans.work[row];
@@ -184,7 +182,7 @@ static void add_name(struct walk *w, uint32_t kind, ta_str name, int64_t ns, boo
     w->names.at[*at].calls += is_call;
 }
 
-/* The name of the innermost span that is open at a time, before the row that begins next. */
+/* The name of the innermost span that is open at a time, before the next row begins. */
 static ta_str open_at(const struct walk *w, const struct measured_step *step, ta_row next)
 {
     const ta_row first = w->tracks.at[step->track].first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the host and the device do for each denoising step of a trace. */
+/* Times of host and device for each denoising step of a trace. */
 #ifndef TA_HOST_BUDGET_MEASURE_H
 #define TA_HOST_BUDGET_MEASURE_H
 
@@ -7,19 +7,19 @@
 
 #include <traceanalyze/analysis.h>
 
-/* The thread that launches works on a step from its start to the start of the next one of the same
- * image, else to the end of its last call. */
+/* The launching thread works on a step from its start to the start of the next step of the same
+ * image, or to the end of its last call. */
 struct measured_step {
     uint32_t track, kind;
-    int64_t start, end; /* on the host */
-    int64_t waits;      /* of that, for devices that work, and for other hosts */
-    int64_t launches;   /* calls that put work into a queue; one for a graph */
-    int64_t device;     /* busy time of what they launched, of the device that has most */
+    int64_t start, end; /* host time */
+    int64_t waits;      /* of that, waits for working devices and for other hosts */
+    int64_t launches;   /* calls that put work into a queue; one per graph */
+    int64_t device;     /* busy time of what they launched, on the busiest device */
     int64_t ahead;      /* from the last launch to the start of what it launched */
-    double recorder;    /* ns that recording took within the time of the host */
+    double recorder;    /* recording overhead in ns, within the host time */
 };
 
-/* Time of the host in spans of one name, in steps of one kind, without what is nested in them. */
+/* Host time in spans of one name, in steps of one kind, without nested spans. */
 struct measured_name {
     uint32_t kind;
     ta_str name; /* TA_STR_ABSENT: no span was open */
@@ -33,7 +33,7 @@ struct measured {
     size_t n_names;
 };
 
-/* `cost`: of recording a span, by category.  False without memory. */
+/* `cost`: overhead of recording a span, by category.  False without memory. */
 TA_MUST_CHECK bool measure(const struct ta_trace *trace, const struct ta_generation *found,
                            const double *cost, struct measured *out);
 

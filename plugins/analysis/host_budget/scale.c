@@ -39,13 +39,13 @@ struct sizes_now sizes_of_rank(const struct ta_refs *in, int64_t rank)
     return now;
 }
 
-/* Tokens of a sequence, where the picture has so many times the pixels, or frames. */
+/* Tokens of a sequence if the image has `scale` times the pixels, or the video the frames. */
 static double tokens_at(const struct sizes_now *now, double scale)
 {
     return (double)(now->tokens - now->image_tokens) + scale * (double)now->image_tokens;
 }
 
-/* Time of attention, and all of it. */
+/* Device time; *attention gets the part of attention. */
 static double device_at(const struct sizes_now *now, double device_ns, double scale,
                         double *attention)
 {
@@ -56,7 +56,7 @@ static double device_at(const struct sizes_now *now, double device_ns, double sc
 
 /* ---- the turning point --------------------------------------------------------------------- */
 
-/* Models work on multiples of so many pixels. */
+/* Image sizes are multiples of this many pixels. */
 enum { PIXELS = 16 };
 
 static int64_t rounded(double pixels)
@@ -64,14 +64,14 @@ static int64_t rounded(double pixels)
     return PIXELS * (int64_t)ta_whole(pixels / PIXELS);
 }
 
-#define FARTHEST 16 /* times more or fewer pixels */
+#define FARTHEST 16 /* largest factor by which pixels grow or shrink */
 
 struct turn turn_of(const struct sizes_now *now, double device_ns, double host_ns)
 {
     struct turn turn = {TA_MISSING, TA_MISSING, TA_MISSING};
     if (now->width == TA_MISSING || device_ns <= 0 || host_ns <= 0)
         return turn;
-    /* device (a x² + (1 − a) x) = host, of x times the tokens */
+    /* device (a x² + (1 − a) x) = host, for x times the tokens */
     const double a = now->attention, wanted = host_ns / device_ns;
     const double grown =
         a > 0 ? (sqrt((1 - a) * (1 - a) + 4 * a * wanted) - (1 - a)) / (2 * a) : wanted;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How the time that the device needs for a step changes with the resolution. */
+/* How the device time of a step changes with the resolution. */
 #ifndef TA_HOST_BUDGET_SCALE_H
 #define TA_HOST_BUDGET_SCALE_H
 
@@ -18,15 +18,15 @@ enum {
 };
 extern const struct ta_ref scale_reads[SCALE_READS];
 
-/* What is generated, by diffusion.tokens; width TA_MISSING where it is not known, or differs. */
+/* What is generated, from diffusion.tokens; width TA_MISSING if it is unknown or differs. */
 struct sizes_now {
     int64_t width, height, frames, batch, tokens, image_tokens;
-    double attention; /* of the time of kernels */
+    double attention; /* share of the kernel time */
 };
 
 struct sizes_now sizes_of_rank(const struct ta_refs *in, int64_t rank);
 
-/* Where the host needs as long as the device; TA_MISSING what is not known, or far away. */
+/* Where the host needs as long as the device; TA_MISSING for what is unknown or far away. */
 struct turn {
     int64_t width, height, batch;
 };
@@ -35,7 +35,7 @@ struct turn turn_of(const struct sizes_now *now, double device_ns, double host_n
 
 extern const struct ta_table_def resolutions;
 
-/* The rows of a rank; `least_ns` and `most_ns`: what the host needs. */
+/* Adds the rows of a rank; `least_ns` and `most_ns`: bounds of the host time. */
 void add_resolutions(int64_t rank, const struct sizes_now *now, double device_ns, double least_ns,
                      double most_ns, struct ta_section_builder *out);
 
