@@ -425,28 +425,28 @@ static inline bool ta_ref_reads(const struct ta_refs *in, size_t ref, size_t row
 #define TA_RANK_COLUMN TA_RANK_COLUMN_OF("Rank of the trace")
 #define TA_DUMP_RANK_COLUMN TA_RANK_COLUMN_OF("Rank of the dump")
 #define TA_DEVICE_COLUMN \
-    TA_DEVICE_COLUMN_OF("Device number as recorded; none when the trace does not say")
+    TA_DEVICE_COLUMN_OF("Device number as recorded; empty if the trace does not say")
 
 /* ---- statistics --------------------------------------------------------------------------- */
 
 /* How a distribution of durations spreads: seven columns from enumerator `mean` on. */
 #define TA_SPREAD_COLUMNS(mean) \
     [(mean)] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, \
-                .over_ranks = TA_OVER_MEAN, .doc = "Total divided by calls"}, \
+                .over_ranks = TA_OVER_MEAN, .doc = "Mean duration of a call"}, \
     [(mean) + 1] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .over_ranks = TA_OVER_LEAST, \
                     .detail = true, \
-                    .doc = "Shortest"}, \
+                    .doc = "Shortest duration"}, \
     [(mean) + 2] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .over_ranks = TA_OVER_MOST, \
                     .detail = true, \
-                    .doc = "Longest"}, \
+                    .doc = "Longest duration"}, \
     [(mean) + 3] = {"stddev_ns", "Std dev", TA_NS_MEAN, .better = TA_LOWER, \
                     .over_ranks = TA_OVER_DEVIATION, .detail = true, \
-                    .doc = "Sample standard deviation; none for a single call"}, \
+                    .doc = "Sample standard deviation of the durations; empty for a single call"}, \
     [(mean) + 4] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .doc = "Median duration"}, \
     [(mean) + 5] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER, .detail = true, \
-                    .doc = "95th percentile (type 7)"}, \
+                    .doc = "95th percentile of the durations (type 7)"}, \
     [(mean) + 6] = {"p99_ns", "p99", TA_NS_MEAN, .better = TA_LOWER, \
-                    .doc = "99th percentile (type 7)"}
+                    .doc = "99th percentile of the durations (type 7)"}
 
 /* How many columns these are: the enumerator after `mean` is mean + TA_SPREAD. */
 #define TA_SPREAD 7

@@ -335,7 +335,7 @@ static int mask_in(struct ta_slice dims)
 /* No head is larger, while a row of scores is as long as the sequence. */
 #define HEAD_MOST 256
 
-/* Looks outward from the launching operator for the operator of attention. */
+/* The inputs of the operator of attention: the launching operator or one that encloses it. */
 static struct inputs inputs_of(const struct work *w, ta_row op, const struct ta_kernel_facts *facts)
 {
     struct inputs inputs = {.type = "", .head = TA_MISSING, .mask = MASK_UNKNOWN};

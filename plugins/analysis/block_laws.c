@@ -215,7 +215,7 @@ static bool is_same(const struct ta_refs *in, size_t column, size_t a, size_t b)
     return ta_ref_integer(in, column, a) == ta_ref_integer(in, column, b);
 }
 
-/* The first row of another rank (or video) than that of row `first`. */
+/* The first row after `first` that belongs to another rank (or video). */
 static size_t end_of(const struct ta_refs *in, size_t first, bool of_video)
 {
     size_t end = first + 1;

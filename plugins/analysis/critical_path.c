@@ -188,7 +188,7 @@ struct walk {
     uint32_t threads[THREADS_MOST];
     size_t n_threads;
     struct ta_kernels kernels;
-    int64_t start, now; /* start of the window, and how far back the path has been followed */
+    int64_t start, now; /* start of the window; the path has been followed back to now */
     size_t steps;       /* steps left: hostile times must not make an endless loop */
 };
 

@@ -631,7 +631,7 @@ static double missing_ranks(const struct ta_report *prior)
     return missing > 0 ? missing / (double)run->world_size : 0;
 }
 
-/* Activities of the rank with the fewest, divided by those of the median rank. */
+/* Activities of the rank with the fewest, divided by the median over ranks. */
 static double least_activities(const struct ta_partial *traces)
 {
     const size_t n = ta_partial_rows(traces);

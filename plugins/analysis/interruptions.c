@@ -61,10 +61,9 @@ static const struct ta_column by_call_columns[] = {
                              "autotuning, or capture (a graph is recorded or instantiated)"},
     [BY_CALL_RANK] = TA_RANK_COLUMN,
     [BY_CALL_CALL] = {"call", "Call", TA_TEXT, .doc = "Name of the call or range"},
-    [BY_CALL_PHASE] =
-        {"phase", "Phase", TA_TEXT,
-         .doc = "warm-up: starts before the first step of `steps.by_step` ends; steady: later, or "
-                "a recompilation; not marked: the trace does not have two steps"},
+    [BY_CALL_PHASE] = {"phase", "Phase", TA_TEXT,
+                       .doc = "warm-up: starts before the first step ends; steady: later, or "
+                              "a recompilation; not marked: the trace does not have two steps"},
     [BY_CALL_CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER,
                        .doc = "Number of calls, without calls inside another call of this table"},
     [BY_CALL_HOST] =

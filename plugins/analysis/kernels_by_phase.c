@@ -43,7 +43,8 @@ struct phase_ranges {
     [(class)] = {"class", "Class", TA_TEXT, .doc = "What the kernel does, by its name"}, \
     [(class) + 1] = {"calls", "Calls", TA_COUNT, .doc = "Number of kernel executions, all ranks"}, \
     [(class) + 2] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, \
-                     .doc = "Sum of the kernel durations, all ranks; kernels at the same time add up"}
+                     .doc = "Sum of the kernel durations, all ranks; kernels at the same time " \
+                            "add up"}
 /* clang-format on */
 
 static inline struct ta_cell phase_class_cell(int64_t kind)

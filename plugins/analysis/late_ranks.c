@@ -4,7 +4,7 @@
  *
  * It is compared with the median of the other ranks, and with their spread: their median
  * absolute deviation, scaled to a standard deviation of normal noise.  Ranks that wait for each
- * other in every step all look late; then nothing stands out here, and traces are needed. */
+ * other in every step all look late; then no rank is an outlier here, and traces are needed. */
 #include <traceanalyze/analysis.h>
 
 #include <math.h>

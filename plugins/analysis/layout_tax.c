@@ -89,8 +89,8 @@ static ta_row operator_above(struct work *w, ta_row row)
     return ta_outward_find(&w->outward, w->spans.parent[row], is_operator, w);
 }
 
-/* The search outward stops at operators that compute; deep stacks of Python frames lie between
- * operators. */
+/* The search through enclosing spans stops at operators that compute; deep stacks of Python frames
+ * lie between operators. */
 enum { CLIMB_MAX = 8 };
 
 static struct ta_slice name_of(const struct work *w, ta_row row)

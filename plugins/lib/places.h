@@ -67,15 +67,15 @@ enum {
     [TA_PLACE_WITHIN] = \
         {"within", "Called from", TA_TEXT, \
          .read_as = (enum ta_reading)((reading) + TA_PLACE_WITHIN), \
-         .doc = "Operators and ranges around that the first time, the outermost first, with ; " \
-                "between them; steps are left out"}, \
+         .doc = "Operators and ranges around the first execution, from the outermost inwards, " \
+                "separated by ;, without step markers"}, \
     [TA_PLACE_FIRST] = {"first_start_ns", "First start", TA_NS, \
                         .read_as = (enum ta_reading)((reading) + TA_PLACE_FIRST), \
-                        .doc = "When that first ran, since the earliest span of the rank"}, \
-    [TA_PLACE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Executions, all ranks", \
+                        .doc = "Start of the first execution, counted from the rank's earliest span"}, \
+    [TA_PLACE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions, all ranks", \
                         .read_as = (enum ta_reading)((reading) + TA_PLACE_CALLS)}, \
     [TA_PLACE_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, \
-                        .doc = "Sum of durations over all ranks"}
+                        .doc = "Sum of the durations, all ranks"}
 
 /* clang-format on */
 
