@@ -432,7 +432,7 @@ static inline bool ta_ref_reads(const struct ta_refs *in, size_t ref, size_t row
 /* How a distribution of durations spreads: seven columns from enumerator `mean` on. */
 #define TA_SPREAD_COLUMNS(mean) \
     [(mean)] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, \
-                .over_ranks = TA_OVER_MEAN, .doc = "Mean duration of a call"}, \
+                .over_ranks = TA_OVER_MEAN, .doc = "Mean duration"}, \
     [(mean) + 1] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .over_ranks = TA_OVER_LEAST, \
                     .detail = true, \
                     .doc = "Shortest duration"}, \

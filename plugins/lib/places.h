@@ -71,7 +71,7 @@ enum {
                 "separated by ;, without step markers"}, \
     [TA_PLACE_FIRST] = {"first_start_ns", "First start", TA_NS, \
                         .read_as = (enum ta_reading)((reading) + TA_PLACE_FIRST), \
-                        .doc = "Start of the first execution, counted from the rank's earliest span"}, \
+                        .doc = "Start of the first execution since the rank's earliest span"}, \
     [TA_PLACE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions, all ranks", \
                         .read_as = (enum ta_reading)((reading) + TA_PLACE_CALLS)}, \
     [TA_PLACE_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, \
