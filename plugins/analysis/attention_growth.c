@@ -102,10 +102,10 @@ static const struct ta_column growth_columns[] = {
          .doc = "Kernel time of a block's passes without any context: the fitted line at block 0"},
     [OF_GROWTH] = {"growth_ns", "Growth per block", TA_NS_MEAN, .better = TA_LOWER,
                    .doc = "Kernel time that each block adds to the block before it"},
-    [OF_LOW] = {"growth_low_ns", "Growth (95 % low)", TA_NS_MEAN, .role = TA_NOTE,
+    [OF_LOW] = {"growth_low_ns", "Growth (low)", TA_NS_MEAN, .role = TA_NOTE,
                 .doc = "Lower end of the 95 % confidence interval of the growth; empty if the line "
                        "fits exactly"},
-    [OF_HIGH] = {"growth_high_ns", "Growth (95 % high)", TA_NS_MEAN, .role = TA_NOTE,
+    [OF_HIGH] = {"growth_high_ns", "Growth (high)", TA_NS_MEAN, .role = TA_NOTE,
                  .doc = "Upper end of the 95 % confidence interval of the growth; empty if the "
                         "line fits exactly"},
     [OF_ATTENTION_BASE] = {"attention_base_ns", "Attention, no context", TA_NS_MEAN,
@@ -116,11 +116,10 @@ static const struct ta_column growth_columns[] = {
     [OF_ATTENTION] = {"attention_growth_ns", "Attention growth", TA_NS_MEAN, .better = TA_LOWER,
                       .doc = "Time of attention kernels that each block adds to the block before "
                              "it; empty if there are none"},
-    [OF_ATTENTION_LOW] = {"attention_growth_low_ns", "Attention (95 % low)", TA_NS_MEAN,
-                          .role = TA_NOTE,
+    [OF_ATTENTION_LOW] = {"attention_growth_low_ns", "Attention (low)", TA_NS_MEAN, .role = TA_NOTE,
                           .doc =
                               "Lower end of the 95 % confidence interval of the attention growth"},
-    [OF_ATTENTION_HIGH] = {"attention_growth_high_ns", "Attention (95 % high)", TA_NS_MEAN,
+    [OF_ATTENTION_HIGH] = {"attention_growth_high_ns", "Attention (high)", TA_NS_MEAN,
                            .role = TA_NOTE,
                            .doc =
                                "Upper end of the 95 % confidence interval of the attention growth"},

@@ -65,9 +65,9 @@ static const struct ta_column growth_columns[] = {
     [GROWTH_SLOPE] = {"growth_ns", "Growth per block", TA_NS_MEAN, .better = TA_LOWER,
                       .weight = 0.5,
                       .doc = "How much longer each block takes than the one before it"},
-    [GROWTH_LOW] = {"growth_low_ns", "Growth (95 % low)", TA_NS_MEAN, .role = TA_NOTE,
+    [GROWTH_LOW] = {"growth_low_ns", "Growth (low)", TA_NS_MEAN, .role = TA_NOTE,
                     .doc = "Lower end of the 95 % confidence interval of the growth"},
-    [GROWTH_HIGH] = {"growth_high_ns", "Growth (95 % high)", TA_NS_MEAN, .role = TA_NOTE,
+    [GROWTH_HIGH] = {"growth_high_ns", "Growth (high)", TA_NS_MEAN, .role = TA_NOTE,
                      .doc = "Upper end of the 95 % confidence interval of the growth"},
     [GROWTH_WINDOW] =
         {"window", "Full from block", TA_INTEGER,
@@ -83,10 +83,10 @@ static const struct ta_column growth_columns[] = {
     [GROWTH_UNTIL] = {"real_time_until", "Real time until", TA_INTEGER, .better = TA_HIGHER,
                       .doc = "First block that takes longer than the real-time limit according to "
                              "the line; empty if no block does"},
-    [GROWTH_UNTIL_LOW] = {"until_low", "Until (95 % low)", TA_INTEGER, .role = TA_NOTE,
+    [GROWTH_UNTIL_LOW] = {"until_low", "Until (low)", TA_INTEGER, .role = TA_NOTE,
                           .doc = "First block above the real-time limit if base and growth are at "
                                  "the upper ends of their intervals"},
-    [GROWTH_UNTIL_HIGH] = {"until_high", "Until (95 % high)", TA_INTEGER, .role = TA_NOTE,
+    [GROWTH_UNTIL_HIGH] = {"until_high", "Until (high)", TA_INTEGER, .role = TA_NOTE,
                            .doc = "First block above the real-time limit if base and growth are at "
                                   "the lower ends of their intervals; empty if no block is"},
     [GROWTH_BEYOND] =
@@ -136,15 +136,15 @@ static const struct ta_column law_columns[] = {
     [LAW_FIXED] = {"fixed_ns", "Fixed part", TA_NS_MEAN, .better = TA_LOWER,
                    .doc = "Part of the block time that does not depend on the number of frames: "
                           "the fitted line at 0 frames"},
-    [LAW_FIXED_LOW] = {"fixed_low_ns", "Fixed (95 % low)", TA_NS_MEAN, .role = TA_NOTE,
+    [LAW_FIXED_LOW] = {"fixed_low_ns", "Fixed (low)", TA_NS_MEAN, .role = TA_NOTE,
                        .doc = "Lower end of the 95 % confidence interval of the fixed part"},
-    [LAW_FIXED_HIGH] = {"fixed_high_ns", "Fixed (95 % high)", TA_NS_MEAN, .role = TA_NOTE,
+    [LAW_FIXED_HIGH] = {"fixed_high_ns", "Fixed (high)", TA_NS_MEAN, .role = TA_NOTE,
                         .doc = "Upper end of the 95 % confidence interval of the fixed part"},
     [LAW_FRAME] = {"per_frame_ns", "Per frame", TA_NS_MEAN, .better = TA_LOWER,
                    .doc = "Time that each frame adds to a block"},
-    [LAW_FRAME_LOW] = {"per_frame_low_ns", "Per frame (95 % low)", TA_NS_MEAN, .role = TA_NOTE,
+    [LAW_FRAME_LOW] = {"per_frame_low_ns", "Per frame (low)", TA_NS_MEAN, .role = TA_NOTE,
                        .doc = "Lower end of the 95 % confidence interval of the time per frame"},
-    [LAW_FRAME_HIGH] = {"per_frame_high_ns", "Per frame (95 % high)", TA_NS_MEAN, .role = TA_NOTE,
+    [LAW_FRAME_HIGH] = {"per_frame_high_ns", "Per frame (high)", TA_NS_MEAN, .role = TA_NOTE,
                         .doc = "Upper end of the 95 % confidence interval of the time per frame"},
     [LAW_HALF] = {"half_size", "Frames at half rate", TA_NUMBER,
                   .doc = "Frames per block at which half of the largest rate is reached: fixed "

@@ -445,7 +445,7 @@ class Damage(unittest.TestCase):
 
     def test_reasons(self):
         for gone, reason in ((lambda i: i >= 150, "buffers of the profiler were full"),
-                             (lambda i: i < 60, "began after them"),
+                             (lambda i: i < 60, "began after they were launched"),
                              (lambda i: i % 3 == 0, "lie between launches")):
             recording, n = self.lose(gone)
             row = self.damage(self.report(recording), "kernels lost")
