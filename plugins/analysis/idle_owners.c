@@ -235,7 +235,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         ta_map_free(&s.numbers[owner]);
     free(s.places.at);
     ta_map_free(&s.waits);
-    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot tell to what idle time belongs");
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot find the root causes of idle time");
 }
 
 /* ---- tables -------------------------------------------------------------------------------- */

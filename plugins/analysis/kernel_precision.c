@@ -257,9 +257,8 @@ static void add_precision(const struct ta_partial *products, struct ta_section_b
 
 static const struct ta_scalar_def scalar = {
     "matrix_unit_share", "Tensor-core use", TA_UNIT_RATIO, TA_HIGHER,
-    .doc = "Time of gemm and conv kernels whose names show an instruction of tensor cores (matrix "
-           "cores on AMD), divided by the time of all gemm and conv kernels; kernels whose names "
-           "do not show it count as not using them"};
+    .doc = "Share of the GEMM and convolution time in kernels whose names show tensor-core "
+           "instructions (matrix cores on AMD)"};
 
 /* Share for GEMMs and convolutions; attention is left out because other things bound it as well. */
 static void add_share(const struct ta_partial *products, bool is_amd,
