@@ -161,7 +161,7 @@ static bool take_dims(struct cursor *c, struct operand *operand)
     return take(c, ']');
 }
 
-/* One entry of "Input Dims": the sizes of a tensor, or a list of those of several. */
+/* One entry of "Input Dims": the sizes of a tensor, or a list of the sizes of several tensors. */
 static void take_operand(struct cursor *c, struct operand *operand)
 {
     skip_blanks(c);

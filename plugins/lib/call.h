@@ -85,8 +85,8 @@ struct call {
     struct ta_slice values[OPERANDS_MAX]; /* as written, without quotes; empty for tensors */
 };
 
-/* The texts are those of "Input Dims", "Input type" and "Concrete Inputs"; the last may be empty.
- * Anything may stand in them. */
+/* Takes the texts of "Input Dims", "Input type" and "Concrete Inputs"; the last may be empty.  The
+ * texts may contain anything. */
 enum lack call_read(struct ta_slice dims, struct ta_slice types, struct ta_slice values,
                     struct call *call);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* FLOPs and bytes of a call of an operator, by formulas on its shapes.
  *
- * A multiplication and an addition are one FLOP each. Bytes are those of each tensor read or
- * written once, as with a perfect cache: what no implementation can go below. */
+ * A multiplication and an addition are one FLOP each. Bytes count each tensor read or
+ * written once, as with a perfect cache: no implementation can need fewer. */
 #ifndef TA_LIB_WORK_H
 #define TA_LIB_WORK_H
 
