@@ -546,8 +546,8 @@ static const struct ta_column table_columns[FIELDS] = {
     [PASSES] = {"passes", "Passes", TA_COUNT, .doc = "Calls of the model in each of these steps"},
     [SECOND] = {"second_ns", "Second pass time", TA_NS, .better = TA_LOWER,
                 .doc = "Time of the second and later passes: from the first kernel of a pass to "
-                       "the end of its last, summed over the steps. If it was recognized by marked "
-                       "steps, the mean of the last three steps stands for all"},
+                       "the end of its last, summed over the steps. If marked steps showed it, the "
+                       "mean of the last three steps is used for all steps"},
     [IDLE] = {"second_idle_ns", "Second pass idle", TA_NS, .better = TA_LOWER,
               .doc = "Part of the second pass time in which none of its kernels runs"},
     [KERNELS] = {"second_kernels", "Second pass kernels", TA_COUNT,

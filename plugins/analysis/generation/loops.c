@@ -61,8 +61,8 @@ static const struct ta_column diffusion_loops_columns[] = {
     [LOOP_LAYERS] = {"layers", "Layers", TA_COUNT, .read_as = TA_AS_LOOP_LAYERS, .detail = true,
                      .doc = "Self-attention calls per pass; empty without attention"},
     [LOOP_FULL] = {"full", "Full passes", TA_COUNT, .read_as = TA_AS_LOOP_FULL,
-                   .doc = "Passes that launch as much as the longest kind of pass; a cache or the "
-                          "program shortens the others"},
+                   .doc = "Passes that launch the same kernels as the longest kind of pass; a "
+                          "cache or the program shortens the others"},
     [LOOP_PERIOD] = {"step_period_ns", "Step period", TA_NS_MEAN, .better = TA_LOWER,
                      .doc = "Mean time from the first kernel of a step to the first kernel of the "
                             "next step in the same block; host time if steps launched nothing"},
