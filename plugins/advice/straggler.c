@@ -432,6 +432,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         &(struct ta_finding){
             .id = "straggler",
             .rule = "straggler",
+            .effect = blame.table && ta_ref_reads(in, BLAME_KIND, blame.row, "copy")
+                          ? TA_EFFECT_HOST_COPY
+                          : TA_EFFECT_OTHER,
             .title = ta_advice_printf(
                 advice, "Rank %.0f is the straggler%s%s: the other ranks wait %s%s for it%s",
                 rank.value, from ? " since " : "", from ? from : "",

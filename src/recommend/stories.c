@@ -36,6 +36,17 @@ static bool is_host_copy(const struct ta_refs *in, const struct ta_found *found)
     return found->finding.effect == TA_EFFECT_HOST_COPY;
 }
 
+/* Late by a copy that the others have as well, only not as long. */
+static bool is_late_by_copy(const struct ta_refs *in, const struct ta_found *found)
+{
+    return is_late(in, found) && is_host_copy(in, found);
+}
+
+static bool is_copy_of_others(const struct ta_refs *in, const struct ta_found *found)
+{
+    return is_host_copy(in, found) && !is_late(in, found);
+}
+
 static bool is_cached_step(const struct ta_refs *in, const struct ta_found *found)
 {
     (void)in;
@@ -77,6 +88,14 @@ static bool is_all_of(const struct ta_found *teller, const struct ta_found *told
     return teller->ranks.is_last && teller->finding.saving_high_ns >= told->finding.saving_high_ns;
 }
 
+/* What is done about the copies of one rank is done about those of all. */
+static bool is_same_action(const struct ta_found *teller, const struct ta_found *told)
+{
+    (void)teller;
+    (void)told;
+    return true;
+}
+
 /* Both are of all of that time: of the cached steps what they lose, of the copies what they cost.
  */
 static bool is_same_time(const struct ta_found *teller, const struct ta_found *told)
@@ -97,6 +116,7 @@ static const struct story {
 } stories[] = {
     /* What one rank alone does is why the others wait for it. */
     {is_late, is_own, is_of_same_rank, true, false},
+    {is_late_by_copy, is_copy_of_others, is_same_action, false, false},
     /* A GPU whose clock is lowered makes its rank late. */
     {is_slowed, is_late, is_of_same_rank, false, false},
     /* That ranks wait for each other is no other effect than what makes one of them late. */

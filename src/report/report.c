@@ -687,10 +687,16 @@ size_t ta_report_figures(const struct ta_report *report,
         return n;
     struct ta_walk walk = {0};
     const struct ta_item *item;
-    while (n < TA_FIGURES_MOST && (item = ta_report_next(report, TA_ITEM_SCALAR, &walk)) != NULL)
-        if (item->scalar->value.kind != TA_CELL_NULL && ta_scalar_is_shown(report, item->scalar) &&
-            (item->scalar->polarity != TA_NEUTRAL || ta_report_kind(report) == TA_REPORT_DIFF))
-            figures[n++] = item->scalar;
+    const bool is_diff = ta_report_kind(report) == TA_REPORT_DIFF;
+    while (n < TA_FIGURES_MOST && (item = ta_report_next(report, TA_ITEM_SCALAR, &walk)) != NULL) {
+        const struct ta_scalar *scalar = item->scalar;
+        /* Of a comparison zero is no change, nothing that is left to explain. */
+        const bool says_something =
+            is_diff ? ta_cell_number(&scalar->value, 1) != 0 : scalar->polarity != TA_NEUTRAL;
+        if (scalar->value.kind != TA_CELL_NULL && ta_scalar_is_shown(report, scalar) &&
+            says_something)
+            figures[n++] = scalar;
+    }
     return n;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Charts as figures: the drawing, its caption, and the drawn rows as a plain table. */
 #include "html.h"
+#include "report/tables.h"
 #include "render/chart/scene.h"
 #include "render/chart/svg.h"
 
@@ -131,7 +132,7 @@ static enum ta_status put_figure(const struct page *page, const struct ta_table 
     if (is_done) {
         /* Where the page is narrower than the drawing, bars count more than the beginnings of
          * names. */
-        const bool at_end = chart->kind == TA_CHART_WATERFALL || chart->kind == TA_CHART_FOREST;
+        const bool at_end = chart->kind == TA_CHART_FOREST;
         html_put(page, "<figure id=\"c-%s\">\n<p class=\"title\">%s</p>\n<div class=\"drawing%s\">",
                  chart->id, chart->title, at_end ? " end" : "");
         ta_put_svg(page->out, scene);
@@ -146,6 +147,29 @@ static enum ta_status put_figure(const struct page *page, const struct ta_table 
                : ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out a chart: id=\"%s\"", chart->id);
 }
 
+/* ---- the picture ----------------------------------------------------------------------------- */
+
+bool html_is_picture(const struct page *page, const struct ta_chart *chart)
+{
+    return ta_report_kind(page->report) == TA_REPORT_DIFF ? chart->kind == TA_CHART_WATERFALL
+                                                          : strcmp(chart->id, HTML_PICTURE) == 0;
+}
+
+static const struct ta_chart *find_picture(const struct page *page, const struct ta_table **table)
+{
+    for (*table = NULL; (*table = ta_report_table_after(page->report, *table)) != NULL;)
+        for (const struct ta_chart *chart = (*table)->chart; chart; chart = chart->next)
+            if (html_is_picture(page, chart))
+                return chart;
+    return NULL;
+}
+
+/* A waterfall leaves room for what stands below it; lanes are as high as they have to be. */
+static double height_of(const struct ta_chart *chart)
+{
+    return chart->kind == TA_CHART_WATERFALL ? 250 : 0;
+}
+
 /* The picture of the first screen, for wide pages and for narrow ones: the style sheet shows one.
  */
 enum ta_status html_picture(const struct page *page)
@@ -154,15 +178,16 @@ enum ta_status html_picture(const struct page *page)
         const char *id;
         double width;
     } drawings[] = {{"picture-wide", 760}, {"picture-narrow", 300}};
-    const struct ta_table *table = ta_report_table(page->report, HTML_PICTURE_TABLE);
-    const struct ta_chart *chart = table ? table->chart : NULL;
+    const struct ta_table *table;
+    const struct ta_chart *chart = find_picture(page, &table);
     if (!chart)
         return TA_OK;
     html_put(page, "<figure id=\"c-%s\" class=\"picture\">\n<p class=\"title\">%s</p>\n", chart->id,
              chart->title);
     bool is_done = true;
     for (size_t i = 0; i < TA_LENGTH(drawings) && is_done; i++) {
-        struct ta_scene *scene = ta_page_scene(table, chart, drawings[i].width);
+        struct ta_scene *scene =
+            ta_page_scene_within(table, chart, drawings[i].width, height_of(chart));
         is_done = scene;
         if (scene) {
             scene->id = drawings[i].id;
@@ -182,16 +207,25 @@ enum ta_status html_picture(const struct page *page)
                    : ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out the picture of the run");
 }
 
+/* The first chart of a table from `chart` on that is not on the first screen. */
+static const struct ta_chart *shown(const struct page *page, const struct ta_chart *chart)
+{
+    while (chart && html_is_picture(page, chart))
+        chart = chart->next;
+    return chart;
+}
+
 enum ta_status html_figures(const struct page *page, const struct ta_table *table)
 {
-    if (!table->chart || strcmp(table->id, HTML_PICTURE_TABLE) == 0)
+    const struct ta_chart *chart = shown(page, table->chart);
+    if (!chart)
         return TA_OK;
     /* On paper a table stands for what its chart says, too, and few charts for all others. */
     html_put(page, "<div class=\"figures%s\">\n",
-             ta_table_is_points(table)               ? " more"
-             : table->chart->kind == TA_CHART_PARETO ? " again"
-                                                     : "");
-    for (const struct ta_chart *chart = table->chart; chart; chart = chart->next) {
+             ta_table_is_points(table)        ? " more"
+             : chart->kind == TA_CHART_PARETO ? " again"
+                                              : "");
+    for (; chart; chart = shown(page, chart->next)) {
         const enum ta_status status = put_figure(page, table, chart);
         if (status)
             return status;

@@ -36,21 +36,22 @@ static size_t count_items(const struct ta_section *section, enum ta_item_kind ki
 
 /* Whether an item is shown in the chapter of its section, and not in the appendix alone.  The
  * scalars of the overview are on top of the page. */
-static bool is_item_open(const struct ta_section *section, const struct ta_item *item)
+static bool is_item_open(const struct page *page, const struct ta_section *section,
+                         const struct ta_item *item)
 {
     if (item->kind == TA_ITEM_TABLE)
         return ta_table_is_open(section, item->table) ||
                (ta_table_is_points(item->table) &&
-                strcmp(item->table->id, HTML_PICTURE_TABLE) != 0);
+                !(item->table->chart && html_is_picture(page, item->table->chart)));
     return item->kind == TA_ITEM_FINDING || strcmp(section->id, HTML_OVERVIEW) != 0;
 }
 
 /* Whether a section says anything in its chapter. */
-static bool is_open(const struct ta_section *section)
+static bool is_open(const struct page *page, const struct ta_section *section)
 {
     bool any = section->missing || section->chapter == TA_CHAPTER_APPENDIX;
     for (size_t i = 0; i < section->n_items && !any; i++)
-        any = is_item_open(section, &section->items[i]);
+        any = is_item_open(page, section, &section->items[i]);
     return any;
 }
 
@@ -60,7 +61,7 @@ static size_t count_sections(const struct page *page, enum ta_chapter chapter)
     size_t n = 0;
     for (size_t i = 0; i < ta_report_section_count(page->report); i++) {
         const struct ta_section *section = ta_report_section(page->report, i);
-        n += section->chapter == chapter && is_open(section);
+        n += section->chapter == chapter && is_open(page, section);
     }
     return n;
 }
@@ -310,7 +311,7 @@ static size_t list_chapter(const struct page *page, enum ta_chapter chapter,
     parts[n++] = (struct page_part){.put = put_chapter, .chapter = chapter};
     for (size_t i = 0; i < n_sections; i++) {
         const struct ta_section *section = ta_report_section(page->report, i);
-        if (section->chapter == chapter && is_open(section))
+        if (section->chapter == chapter && is_open(page, section))
             n += list_section(section, &parts[n]);
         else if (is_last)
             n += list_details(section, &parts[n]);

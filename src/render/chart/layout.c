@@ -95,8 +95,14 @@ struct ta_scene *ta_scene_build(const struct ta_table *table, const struct ta_ch
 struct ta_scene *ta_page_scene(const struct ta_table *table, const struct ta_chart *chart,
                                double width)
 {
+    return ta_page_scene_within(table, chart, width, 0);
+}
+
+struct ta_scene *ta_page_scene_within(const struct ta_table *table, const struct ta_chart *chart,
+                                      double width, double height)
+{
     struct ta_measure measure = ta_measure_of_page();
-    return build(&measure, table, NULL, chart, width, 0);
+    return build(&measure, table, NULL, chart, width, height);
 }
 
 static const struct ta_chart timeline_chart = {.id = TA_TIMELINE_SCENE_ID,

@@ -9,6 +9,9 @@
  * for the widest that browsers use (src/render/chart/advance.c). */
 struct ta_scene *ta_page_scene(const struct ta_table *table, const struct ta_chart *chart,
                                double width);
+/* What does not fit a height is drawn as one rest, where the kind of chart can. */
+struct ta_scene *ta_page_scene_within(const struct ta_table *table, const struct ta_chart *chart,
+                                      double width, double height);
 
 /* Face metrics shared by layout and sinks. */
 double ta_face_size(enum ta_face face);
