@@ -82,25 +82,24 @@ enum {
 static const struct ta_column memory_snapshots_columns[] = {
     [SNAPSHOTS_RANK] = TA_DUMP_RANK_COLUMN,
     [SNAPSHOTS_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
-                         .doc = "Place in the order of recording, from 0"},
+                         .doc = "Position in recording order, starting at 0"},
     [SNAPSHOTS_LABEL] = {"label", "Label", TA_TEXT, .read_as = TA_AS_LEVEL_LABEL,
-                         .doc =
-                             "Label of the snapshot; of an allocator state the name of its file"},
-    [SNAPSHOTS_DEVICE] = TA_DEVICE_COLUMN_OF("Device, none when the dump does not name it"),
-    [SNAPSHOTS_TIME] = {"time_ns", "Time", TA_NS,
-                        .doc = "Time since the first snapshot of the rank"},
+                         .doc = "Label of the snapshot; for an allocator state, its file name"},
+    [SNAPSHOTS_DEVICE] = TA_DEVICE_COLUMN_OF("Device; empty if the dump does not name it"),
+    [SNAPSHOTS_TIME] = {"time_ns", "Time", TA_NS, .doc = "Time since the rank's first snapshot"},
     [SNAPSHOTS_ALLOCATED] = {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
                              .read_as = TA_AS_LEVEL_BYTES, .doc = "Bytes in use by tensors"},
     [SNAPSHOTS_RESERVED] = {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
                             .doc = "Bytes that the allocator holds"},
     [SNAPSHOTS_MAX_ALLOCATED] = {"max_allocated_bytes", "Peak so far", TA_BYTES, .better = TA_LOWER,
-                                 .doc = "Largest number of bytes in use so far: as the profiler "
-                                        "says it, of an allocator state by its history"},
+                                 .doc = "Most bytes in use so far, as the profiler reports it; for "
+                                        "an allocator state, from its history"},
     [SNAPSHOTS_GAP] = {"gap_bytes", "Unused", TA_BYTES, .better = TA_LOWER,
-                       .doc = "Reserved minus allocated: held and not in use"},
+                       .doc =
+                           "Reserved minus allocated bytes: held by the allocator but not in use"},
     [SNAPSHOTS_GAP_SHARE] =
         {"gap_share", "Unused share", TA_RATIO, .better = TA_LOWER,
-         .doc = "Gap over reserved: fragmentation, or a cache that is not needed now"},
+         .doc = "Unused divided by reserved bytes: fragmentation, or cache that is not needed now"},
 };
 
 static const struct ta_chart_def timeline_chart = {
@@ -132,11 +131,11 @@ static bool are_labels_of_one_rank(const struct ta_refs *in)
 /* memory.snapshots */
 static const struct ta_table_def memory_snapshots = {
     "memory.snapshots", "Memory by label", TA_COLUMNS(memory_snapshots_columns),
-    .doc = "One row per labelled snapshot, and per allocator state (pickle) and device, in the "
-           "order of recording. Of an allocator state, allocated is the sum of the blocks in "
-           "state `active_allocated`, reserved that of the segments. A printed memory summary "
-           "beside the state of the same allocator is no snapshot of its own; its peaks count "
-           "in `memory.by_rank`. Charts `memory-timeline`, `memory-phases`.",
+    .doc = "One row per labeled snapshot, and per allocator state (pickle) and device, in "
+           "recording order. For an allocator state, allocated is the sum of the blocks in state "
+           "`active_allocated` and reserved is the sum of the segments. A printed memory summary "
+           "next to the state of the same allocator gets no row of its own; its peaks count in "
+           "`memory.by_rank`. Charts `memory-timeline`, `memory-phases`.",
     .brief = &(const struct ta_brief){.place = 350,
                                       .rows = 12,
                                       .largest = &memory_snapshots_columns[SNAPSHOTS_ALLOCATED],
@@ -148,7 +147,7 @@ static void add_phases(struct ta_section_builder *out, const struct snapshots *a
 {
     struct ta_chart_def chart = {
         .id = "memory-phases",
-        .title = "Memory at labelled snapshots",
+        .title = "Memory at labeled snapshots",
         .caption = "Allocated memory, and what the allocator reserves beyond it.",
         .kind = TA_CHART_STACKED_BARS,
         .label = {&memory_snapshots_columns[SNAPSHOTS_LABEL]},
@@ -290,35 +289,39 @@ enum {
 };
 static const struct ta_column memory_by_rank_columns[] = {
     [BY_RANK_RANK] = TA_DUMP_RANK_COLUMN,
-    [BY_RANK_DEVICE] = TA_DEVICE_COLUMN_OF("Device, none when the dump does not name it"),
+    [BY_RANK_DEVICE] = TA_DEVICE_COLUMN_OF("Device; empty if the dump does not name it"),
     [BY_RANK_SNAPSHOTS] = {"snapshots", "Snapshots", TA_COUNT, .doc = "Number of snapshots"},
     [BY_RANK_PEAK_ALLOCATED] =
         {"peak_allocated_bytes", "Peak allocated", TA_BYTES, .better = TA_LOWER, .weight = 0.9,
-         .doc = "Largest of what was in use at a snapshot, of the peaks recorded with them, and of "
-                "the history of an allocator, in bytes of blocks"},
+         .doc = "Most bytes in use: the largest of all snapshots, of the peaks recorded with them, "
+                "and of the allocator's history (in bytes of blocks)"},
     [BY_RANK_PEAK_SOURCE] =
         {"peak_source", "Peak source", TA_TEXT, .role = TA_NOTE,
-         .doc = "Where that peak is from: snapshot, profiler (its own peak) or history"},
-    [BY_RANK_PEAK_RESERVED] =
-        {"peak_reserved_bytes", "Peak reserved", TA_BYTES, .better = TA_LOWER, .weight = 0.7,
-         .doc = "Largest number of bytes that the allocator held, as far as it was recorded"},
-    [BY_RANK_RESERVED_SOURCE] = {"reserved_source", "Reserved source", TA_TEXT, .role = TA_NOTE,
-                                 .doc = "Where that is from; of snapshots it may be less than the "
-                                        "peak in use, which was between two of them"},
+         .doc =
+             "Where the allocated peak comes from: snapshot, profiler (its own peak) or history"},
+    [BY_RANK_PEAK_RESERVED] = {"peak_reserved_bytes", "Peak reserved", TA_BYTES, .better = TA_LOWER,
+                               .weight = 0.7,
+                               .doc =
+                                   "Most bytes that the allocator held, as far as it was recorded"},
+    [BY_RANK_RESERVED_SOURCE] =
+        {"reserved_source", "Reserved source", TA_TEXT, .role = TA_NOTE,
+         .doc = "Where the reserved peak comes from; a peak from snapshots may be below the "
+                "allocated peak, which can lie between two snapshots"},
     [BY_RANK_UNUSED] = {"unused_bytes", "Unused at peak (at most)", TA_BYTES, .better = TA_LOWER,
                         .doc = "Peak reserved minus peak allocated: at the peak the allocator held "
-                               "at most so much that was not in use"},
+                               "at most this much unused memory; empty if only snapshots show what "
+                               "is held and more was in use between them"},
     [BY_RANK_TOTAL] = {"total_bytes", "Capacity", TA_BYTES,
-                       .doc = "Memory of the device, where the dump tells"},
-    [BY_RANK_GAP_SHARE] = {"gap_share", "Unused share", TA_RATIO, .better = TA_LOWER, .weight = 0.2,
-                           .doc =
-                               "1 − allocated over reserved, at the snapshot or the moment of the "
-                               "history that reserves most; more may be in use at another moment"},
+                       .doc = "Total memory of the device; empty if the dump does not report it"},
+    [BY_RANK_GAP_SHARE] =
+        {"gap_share", "Unused share", TA_RATIO, .better = TA_LOWER, .weight = 0.2,
+         .doc = "1 − allocated / reserved bytes, at the snapshot or moment of the history with the "
+                "most reserved bytes; at another moment more may be in use"},
     [BY_RANK_OOMS] = {"ooms", "Failed", TA_COUNT, .better = TA_LOWER,
-                      .doc = "Allocations that failed for lack of memory"},
-    [BY_RANK_RETRIES] =
-        {"retries", "Retried", TA_COUNT, .better = TA_LOWER,
-         .doc = "Allocations that were tried again after all cached memory was given back"},
+                      .doc = "Allocations that failed because memory ran out"},
+    [BY_RANK_RETRIES] = {"retries", "Retried", TA_COUNT, .better = TA_LOWER,
+                         .doc =
+                             "Allocations that were retried after all cached memory was released"},
 };
 
 /* Call sites say more of a single device. */
@@ -333,15 +336,14 @@ static const struct ta_table_def memory_by_rank = {
     "memory.by_rank",
     "Memory by rank",
     TA_COLUMNS(memory_by_rank_columns),
-    .doc = "One row per rank and device: of dumps, and of traces with `profile_memory=True`, "
-           "whose records of memory are a history.\n\n"
-           "Bytes in use count blocks, as `torch.cuda.memory_allocated()` does, not the bytes "
-           "asked for: requests are rounded up to 512 bytes (or as `roundup_power2_divisions` "
-           "says), and a block keeps the rest of a larger free one that is too small to be "
-           "split off. Only then can they be compared with what is reserved. Of the history of "
-           "an allocator see `memory.peaks`.\n\n"
-           "`unused_bytes` is none where what is held is known at snapshots only and more was "
-           "in use between two of them.",
+    .doc = "One row per rank and device, from dumps and from traces with `profile_memory=True`, "
+           "whose memory records are a history.\n\nBytes in use count blocks, as "
+           "`torch.cuda.memory_allocated()` does, not the bytes requested: requests are rounded up "
+           "to 512 bytes (or as `roundup_power2_divisions` says), and a block that was cut from a "
+           "larger free one keeps the remainder if that is too small to split off. Only bytes of "
+           "blocks can be compared with reserved bytes. The history of an allocator is in "
+           "`memory.peaks`.\n\n`unused_bytes` is empty if what is held is known only at snapshots "
+           "and more was in use between two of them.",
     .rank_words = "Memory",
     .brief = &(const struct ta_brief){.place = 360,
                                       .rows = 8,
@@ -503,18 +505,18 @@ static const struct ta_column by_allocator_columns[] = {
                                     .doc = "Number of deallocations"},
     [BY_ALLOCATOR_BYTES] =
         {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER,
-         .doc = "Bytes as the profiler sums them up, which may include those given back"},
-    [BY_ALLOCATOR_MIN] = {"min_bytes", "Smallest", TA_BYTES, .doc = "Smallest request"},
-    [BY_ALLOCATOR_MAX] = {"max_bytes", "Largest", TA_BYTES, .doc = "Largest request"},
+         .doc = "Bytes requested, as the profiler sums them; may include bytes freed later"},
+    [BY_ALLOCATOR_MIN] = {"min_bytes", "Smallest", TA_BYTES, .doc = "Smallest request in bytes"},
+    [BY_ALLOCATOR_MAX] = {"max_bytes", "Largest", TA_BYTES, .doc = "Largest request in bytes"},
     [BY_ALLOCATOR_SMALL_SHARE] = {"small_share", "Small", TA_RATIO, .better = TA_LOWER,
-                                  .doc = "Share of the allocations below 1 MiB"},
+                                  .doc = "Allocations below 1 MiB divided by all allocations"},
 };
 
 static const struct ta_table_def by_allocator = {
     "allocations.by_allocator", "Allocations by allocator", TA_COLUMNS(by_allocator_columns),
-    .doc = "One row per rank and allocator, as the profiler sums its requests up; of an "
-           "allocator snapshot those to pinned host memory, whose state is in "
-           "`figures.reported`.",
+    .doc =
+        "One row per rank and allocator, as the profiler sums its requests. An allocator snapshot "
+        "adds a row for pinned host memory; the state of that memory is in `figures.reported`.",
     .brief = &(const struct ta_brief){.place = 420,
                                       .rows = 6,
                                       .largest = &by_allocator_columns[BY_ALLOCATOR_BYTES],
@@ -714,6 +716,6 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_COUNTERS,
                                            .tables = tables};
 
 TA_PLUGIN(analysis, memory, &ops, .title = "Memory",
-          .summary = "Memory at labelled snapshots and in allocator states: memory.snapshots, "
+          .summary = "Memory at labeled snapshots and in allocator states: memory.snapshots, "
                      "memory.by_rank, allocations.by_allocator",
           .version = "1");

@@ -31,27 +31,26 @@ enum {
 };
 static const struct ta_column headroom_columns[] = {
     [ROOM_RANK] = TA_RANK_COLUMN,
-    [ROOM_DEVICE] = TA_DEVICE_COLUMN_OF("Device, none when the dump does not name it"),
-    [ROOM_SOURCE] = {"source", "From", TA_WORD, .role = TA_NOTE,
-                     .doc = "driver: memory of all processes, as sampled; allocator: what PyTorch "
-                            "held at most, without contexts and other processes"},
-    [ROOM_TOTAL] = {"total_bytes", "Capacity", TA_BYTES, .doc = "Memory of the device"},
+    [ROOM_DEVICE] = TA_DEVICE_COLUMN_OF("Device; empty if the dump does not name it"),
+    [ROOM_SOURCE] = {"source", "Source", TA_WORD, .role = TA_NOTE,
+                     .doc = "driver: memory of all processes, as sampled; allocator: the most "
+                            "PyTorch held, without CUDA contexts and other processes"},
+    [ROOM_TOTAL] = {"total_bytes", "Capacity", TA_BYTES, .doc = "Total memory of the device"},
     [ROOM_USED] = {"used_bytes", "In use at most", TA_BYTES, .better = TA_LOWER,
-                   .doc = "Most of it in use at a time, by that source"},
+                   .doc = "Most bytes in use at one time, according to the source"},
     [ROOM_BYTES] = {"headroom_bytes", "Headroom", TA_BYTES, .better = TA_HIGHER,
-                    .doc = "Capacity minus that"},
+                    .doc = "Capacity minus the most bytes in use"},
     [ROOM_SHARE] = {"headroom_share", "Headroom share", TA_RATIO, .better = TA_HIGHER,
-                    .doc = "The same over the capacity"},
+                    .doc = "Headroom divided by capacity"},
     [ROOM_STEPS] = {"steps_left", "Steps left", TA_NUMBER, .better = TA_HIGHER,
-                    .doc = "Headroom over the growth per step, where the memory of "
-                           "that device grows"},
+                    .doc = "Steps until memory runs out: headroom over the growth per step; empty "
+                           "if the device's memory does not grow"},
 };
 
 static const struct ta_table_def headroom = {
     "memory.headroom", "Memory headroom", TA_COLUMNS(headroom_columns), .tier = TA_TIER_DETAIL,
-    .doc =
-        "One row per rank and device whose capacity is known: from telemetry of the driver, else "
-        "from the allocator."};
+    .doc = "One row per rank and device whose capacity is known: from the driver's telemetry, "
+           "otherwise from the allocator."};
 
 /* The growth per step of a device; NAN where memory does not grow. */
 static double growth_of(const struct ta_refs *in, int64_t rank, int64_t device)

@@ -33,24 +33,26 @@ enum {
 static const struct ta_column loads_columns[] = {
     [LOADS_RANK] = TA_DUMP_RANK_COLUMN,
     [LOADS_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
-                     .doc = "Place in the order of the log, from 0"},
-    [LOADS_MODEL] = {"model", "Model", TA_TEXT, .doc = "Name of the model, as its loader has it"},
+                     .doc = "Position in the log, starting at 0"},
+    [LOADS_MODEL] = {"model", "Model", TA_TEXT, .doc = "Name of the model as its loader prints it"},
     [LOADS_WHERE] = {"where", "Runs on", TA_TEXT,
-                     .doc = "Device on which the model runs, as far as the log says it"},
+                     .doc = "Device on which the model runs; empty if the log does not say"},
     [LOADS_EXTENT] = {"extent", "Loaded", TA_TEXT,
-                      .doc = "`complete`, or `partial`: weights stay in host memory"},
+                      .doc = "`complete`, or `partial` if some weights stay in host memory"},
     [LOADS_USABLE] = {"usable_bytes", "Usable", TA_BYTES,
-                      .doc = "Device memory that the loader may use for the weights"},
-    [LOADS_LOADED] = {"loaded_bytes", "On the device", TA_BYTES, .doc = "Weights on the device"},
+                      .doc = "Bytes of device memory that the loader may use for the weights"},
+    [LOADS_LOADED] = {"loaded_bytes", "On the device", TA_BYTES,
+                      .doc = "Bytes of the weights on the device"},
     [LOADS_OFFLOADED] = {"offloaded_bytes", "In host memory", TA_BYTES, .better = TA_LOWER,
-                         .doc = "Weights in host memory, copied to the device when they are used"},
+                         .doc = "Bytes of the weights that stay in host memory and are copied to "
+                                "the device when used"},
     [LOADS_SHARE] = {"offloaded_share", "Share in host memory", TA_RATIO, .better = TA_LOWER,
-                     .doc = "Weights in host memory over all weights of the model"},
+                     .doc = "Weights in host memory divided by all weights of the model, in bytes"},
 };
 
 static const struct ta_table_def loads = {
     "models.loads", "Loaded models", TA_COLUMNS(loads_columns),
-    .doc = "One row per model that a log says was loaded, in the order of the log.",
+    .doc = "One row per model that a log reports as loaded, in log order.",
     .brief = &(const struct ta_brief){.place = 420,
                                       .rows = 6,
                                       .largest = &loads_columns[LOADS_OFFLOADED],
@@ -60,7 +62,7 @@ static const struct ta_table_def loads = {
 
 static const struct ta_scalar_def scalars[] = {
     {"offloaded_bytes", "Weights in host memory", TA_UNIT_BYTES, TA_LOWER,
-     .doc = "The most that one loaded model had in host memory while it was used"},
+     .doc = "Most bytes that one loaded model kept in host memory while in use"},
 };
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,

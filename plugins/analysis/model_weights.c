@@ -28,18 +28,21 @@ static const struct ta_partial_def partials[] = {{"models", fields, FIELDS}, {0}
 
 static const struct ta_column weights_columns[FIELDS] = {
     [RANK] = TA_RANK_COLUMN,
-    [PHASE] = {"phase", "Phase", TA_TEXT, .doc = "As in the table of phases"},
+    [PHASE] = {"phase", "Phase", TA_TEXT, .doc = "Phase of the program in which the model runs"},
     [MODEL] = {"model", "Model", TA_TEXT, .doc = "Module, range or function that is called"},
-    [TYPE] = {"type", "Type", TA_TEXT, .doc = "Type of what is multiplied"},
-    [CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Calls that multiply it"},
+    [TYPE] = {"type", "Type", TA_TEXT, .doc = "Data type of the weights, as multiplied"},
+    [CALLS] = {"calls", "Calls", TA_COUNT,
+               .doc = "Calls of the model that multiply weights of this type"},
     [PARAMETERS] = {"parameters", "Parameters", TA_COUNT,
-                    .doc = "Elements of the weights that a call multiplies and convolves with, the "
-                           "most of all calls: without embeddings, norms and biases; of a model "
-                           "that is split over ranks the part of the rank"},
-    [BYTES] = {"bytes", "Weights", TA_BYTES, .better = TA_LOWER, .doc = "Bytes of these"},
-    [MFLOP] = {"mflop", "MFLOP a call", TA_NUMBER, .better = TA_LOWER,
-               .doc = "Millions of FLOPs of products, convolutions and attention of a call, as far "
-                      "as their arguments are recorded; the most of all calls"},
+                    .doc = "Weight elements that a call multiplies or convolves with, in the call "
+                           "with the most; without embeddings, norms and biases. For a model split "
+                           "over ranks, the part of this rank"},
+    [BYTES] = {"bytes", "Weights", TA_BYTES, .better = TA_LOWER,
+               .doc = "Bytes of these weight elements"},
+    [MFLOP] = {"mflop", "MFLOP per call", TA_NUMBER, .better = TA_LOWER,
+               .doc =
+                   "Millions of floating-point operations of a call's matmuls, convolutions and "
+                   "attention, as far as their arguments are recorded, in the call with the most"},
 };
 
 static const struct ta_table_def weights = {
@@ -47,7 +50,7 @@ static const struct ta_table_def weights = {
     "Model weights",
     TA_COLUMNS(weights_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per rank, model of a diffusion program and type, where shapes are recorded.",
+    .doc = "One row per rank, model of a diffusion program and data type, if shapes are recorded.",
     .rank_words = "Model"};
 
 /* What a kind of call multiplies with. */

@@ -33,8 +33,7 @@ static const struct ta_column model_columns[] = {
     [MODEL_NAME] = {"model", "Model", TA_TEXT, .read_as = TA_AS_MODEL, .doc = "Name of the model"},
     [MODEL_TYPE] = {"type", "Type", TA_TEXT, .doc = "Kind of the model, as recorded"},
     [MODEL_PARAMETERS] = {"parameters", "Parameters", TA_COUNT, .read_as = TA_AS_MODEL_PARAMETERS,
-                          .doc =
-                              "Number of parameters; no measure of the time that the model takes"},
+                          .doc = "Number of parameters; does not say how long the model takes"},
 };
 
 static const struct ta_table_def model = {
@@ -63,7 +62,7 @@ static const struct ta_column layer_columns[] = {
     [LAYERS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = 0.8,
                       .doc = "Sum of durations"},
     [LAYERS_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-                      .doc = "Total over the total of all layers of the rank"},
+                      .doc = "Time of the layer divided by the time of all layers of the rank"},
     [LAYERS_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.3,
                      .doc = "Total divided by calls"},
     [LAYERS_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest call"},

@@ -50,38 +50,39 @@ static const struct ta_column by_operator_columns[] = {
     [OP_NAME] = {"name", "Name", TA_TEXT,
                  .doc = "Name of the operator, or of a call outside of all operators"},
     [OP_KIND] = {"kind", "Kind", TA_TEXT,
-                 .doc = "operator; call: of the runtime, outside of all operators, that launched "
-                        "something; unlinked: activities of which no launch was recorded"},
+                 .doc = "Kind of row. operator; call: a runtime call outside all operators that "
+                        "launched work; unlinked: device activities whose launch was not recorded"},
     [OP_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of calls, all ranks"},
     [OP_HOST] = {"host_total_ns", "Host total", TA_NS, .better = TA_LOWER,
-                 .doc = "Time of the calls with all that they call; an operator that calls itself "
-                        "counts once"},
+                 .doc = "Host time of the calls, including all that they call; an operator that "
+                        "calls itself counts once"},
     [OP_HOST_SELF] = {"host_self_ns", "Host self", TA_NS, .better = TA_LOWER,
                       .doc =
-                          "Part of it in which the operator was the innermost span of its thread"},
+                          "Host time in which the operator was the innermost span of its thread"},
     [OP_DEVICE] = {"device_total_ns", "Device total", TA_NS, .better = TA_LOWER,
                    .doc = "Sum of the device activities launched by the calls and all that they "
                           "call; an operator that calls itself counts once"},
     [OP_DEVICE_SELF] = {"device_self_ns", "Device self", TA_NS, .better = TA_LOWER,
-                        .doc = "Sum of those that no inner operator launched: work, not wall time"},
+                        .doc = "Sum of the device activities that it launched itself, not through "
+                               "an inner operator: work, not wall time"},
     [OP_EXPOSED] =
         {"device_exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
-         .doc = "Part of the busy time of the devices that these take: each instant is divided "
-                "evenly between the activities that run. The parts add up to the busy time"},
-    [OP_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels among them"},
+         .doc = "Part of the devices' busy time that its own activities take: each instant is "
+                "split evenly between the activities that run. All rows add up to the busy time"},
+    [OP_KERNELS] = {"kernels", "Kernels", TA_COUNT,
+                    .doc = "Kernels among the activities that it launched itself"},
 };
 
 static const struct ta_table_def by_operator = {
     "ops.by_operator", "Operators", TA_COLUMNS(by_operator_columns),
-    .doc = "One row per operator, all ranks together. Work on the device belongs to the "
-           "innermost operator that was open on the thread that launched it, as in "
-           "`ops.device_time`: kernels of the backward pass to the operators of the thread of "
-           "autograd, kernels of a graph to its launch. Calls of the runtime outside of all "
-           "operators that launched something are rows of kind `call`, activities without a "
-           "known launch the row \"(no launch recorded)\". So Σ `device_self_ns` is the sum of "
-           "all activities and Σ `device_exposed_ns` Σ `busy_ns` of `gpu_time.by_rank`. Totals "
-           "count an operator within itself once, which `key_averages` of torch counts twice. "
-           "Step markers are one row."};
+    .doc = "One row per operator, all ranks together. Device work belongs to the innermost "
+           "operator that was open on the launching thread, as in `ops.device_time`: kernels of "
+           "the backward pass to the operators of the autograd thread, kernels of a graph to the "
+           "graph's launch. Runtime calls outside all operators that launched work are rows of "
+           "kind `call`, activities without a known launch the row \"(no launch recorded)\". So Σ "
+           "`device_self_ns` is the sum of all activities, and Σ `device_exposed_ns` is Σ "
+           "`busy_ns` of `gpu_time.by_rank`. Totals count an operator within itself once; torch's "
+           "`key_averages` counts it twice. Step markers are one row."};
 
 /* ---- map ------------------------------------------------------------------------------------- */
 
@@ -341,7 +342,8 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .finish = finish,
                                            .tables = tables};
 
-TA_PLUGIN(analysis, operators, &ops, .title = "Operators",
-          .summary = "Host and device time of operators, by themselves and with what they call: "
-                     "ops.by_operator",
-          .version = "1");
+TA_PLUGIN(
+    analysis, operators, &ops, .title = "Operators",
+    .summary =
+        "Host and device time of operators, alone and including what they call: ops.by_operator",
+    .version = "1");

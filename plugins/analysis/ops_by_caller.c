@@ -7,13 +7,13 @@
 
 static const struct ta_column by_caller_columns[] = {
     TA_PLACE_COLUMNS(TA_AS_CALLER, "caller", "Caller",
-                     "Innermost operator or annotated range around it; none without one",
+                     "Innermost operator or annotated range around it; empty if there is none",
                      "Operator", "Name of the operator or range")};
 
 static const struct ta_table_def by_caller = {
     "ops.by_caller", "Operators by caller", TA_COLUMNS(by_caller_columns),
-    .doc = "One row per operator or annotated range and what runs it, all ranks, in the order "
-           "in which it first did. Comparisons lay two runs side by side by it.",
+    .doc = "One row per operator or annotated range and its caller, all ranks together, in order "
+           "of first execution. Comparisons use it to put two runs side by side.",
     .tier = TA_TIER_DETAIL};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
@@ -47,8 +47,8 @@ static const struct ta_analysis_ops ops = {.section = "operators",
                                            .finish = finish,
                                            .tables = tables};
 
-TA_PLUGIN(analysis, ops_by_caller, &ops, .title = "Operators by caller",
-          .summary =
-              "Which operators each operator or range runs, in the order of their first run: "
-              "ops.by_caller",
-          .version = "1");
+TA_PLUGIN(
+    analysis, ops_by_caller, &ops, .title = "Operators by caller",
+    .summary =
+        "Which operators each operator or range runs, in order of first execution: ops.by_caller",
+    .version = "1");

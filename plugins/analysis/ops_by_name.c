@@ -20,20 +20,22 @@ static const enum ta_partial_use uses[] = {TA_COMPARED_TOTALS};
 enum { CATEGORY, NAME, CALLS, TOTAL, WORKING, SELF, SHARE, MEAN };
 static const struct ta_column by_name_columns[] = {
     [CATEGORY] = {"category", "Category", TA_TEXT, .read_as = TA_AS_OP_CATEGORY,
-                  .doc = "Category as written"},
+                  .doc = "Category of the span, as the profiler wrote it"},
     [NAME] = {"name", "Name", TA_TEXT, .read_as = TA_AS_OP, .doc = "Name of the host span"},
     [CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_OP_CALLS, .over_ranks = TA_OVER_CALLS,
                .doc = "Number of spans"},
     [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .read_as = TA_AS_OP_TIME,
                .over_ranks = TA_OVER_TIME,
-               .doc = "Sum of durations, children included: work, not wall time"},
+               .doc = "Sum of durations, including nested spans: work, not wall time"},
     [WORKING] = {"working_ns", "Self", TA_NS, .better = TA_LOWER, .over_ranks = TA_OVER_SELF,
-                 .doc = "Time during which the span was the innermost of its thread, without "
-                        "threads that do nothing but wait, such as monitors and readers of queues"},
+                 .doc = "Time in which the span was the innermost of its thread, without threads "
+                        "that only wait, such as monitors and queue readers"},
     [SELF] = {"self_ns", "Self, all threads", TA_NS, .better = TA_LOWER, .read_as = TA_AS_OP_SELF,
-              .doc = "Time during which the span was the innermost of its thread", .detail = true},
+              .doc = "Time in which the span was the innermost of its thread, over all threads",
+              .detail = true},
     [SHARE] = {"share", "Share", TA_RATIO, .over_ranks = TA_OVER_SHARE,
-               .doc = "Share of the self time of all host spans, without threads that only wait"},
+               .doc = "Self time divided by the self time of all host spans, without threads that "
+                      "only wait"},
     TA_SPREAD_COLUMNS(MEAN),
 };
 
@@ -53,9 +55,9 @@ static const struct ta_table_def by_name = {
     "Host time by name",
     TA_COLUMNS(by_name_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per category and name of host spans, all ranks together. Means, deviations "
-           "and quantiles are over single spans. Σ `self_ns` over the spans of a thread is the "
-           "union of its host spans. Chart `ops-pareto`.",
+    .doc = "One row per category and name of host spans, all ranks together. Means, deviations and "
+           "quantiles are over single spans. Σ `self_ns` over the spans of a thread is the time "
+           "covered by its host spans. Chart `ops-pareto`.",
     .chart = {&chart},
     .order = {&by_name_columns[WORKING], TA_DESCENDING},
     .joining = TA_JOIN_SUMS,

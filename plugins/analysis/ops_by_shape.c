@@ -31,24 +31,26 @@ static const struct ta_column by_shape_columns[] = {
     [BY_SHAPE_NAME] = {"name", "Operator", TA_TEXT, .read_as = TA_AS_SHAPED_OP,
                        .doc = "Name of the operator"},
     [BY_SHAPE_SHAPES] = {"shapes", "Input shapes", TA_TEXT, .read_as = TA_AS_SHAPES,
-                         .doc = "Sizes of its inputs as recorded; of those that are no tensors []"},
+                         .doc =
+                             "Sizes of the inputs as recorded; [] for inputs that are not tensors"},
     [BY_SHAPE_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of calls, all ranks"},
     [BY_SHAPE_DEVICE_SELF] = {"device_self_ns", "Device self", TA_NS, .better = TA_LOWER,
                               .read_as = TA_AS_SHAPES_TIME,
                               .doc = "Sum of the device activities that it launched itself"},
-    [BY_SHAPE_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels among these"},
+    [BY_SHAPE_KERNELS] = {"kernels", "Kernels", TA_COUNT,
+                          .doc = "Kernels among the activities that it launched itself"},
     [BY_SHAPE_DEVICE_MEAN] = {"device_mean_ns", "Device mean", TA_NS_MEAN, .better = TA_LOWER,
-                              .doc = "Device self over calls"},
+                              .doc = "Device self time per call"},
     [BY_SHAPE_HOST_TOTAL] = {"host_total_ns", "Host total", TA_NS, .better = TA_LOWER,
-                             .doc = "Sum of durations on the host, children included"},
+                             .doc = "Sum of durations on the host, including nested spans"},
     [BY_SHAPE_HOST_SELF] = {"host_self_ns", "Host self", TA_NS, .better = TA_LOWER,
-                            .doc = "Time during which it was the innermost span of its thread"},
+                            .doc = "Host time in which it was the innermost span of its thread"},
 };
 
 static const struct ta_table_def by_shape = {
     "ops.by_shape", "Operators by input shape", TA_COLUMNS(by_shape_columns),
-    .doc = "One row per operator and shapes of its inputs, where the profiler recorded them "
-           "(`record_shapes`). The 500 rows with the most device time, then host time.",
+    .doc = "One row per operator and input shapes, if the profiler recorded them "
+           "(`record_shapes`): the 500 rows with the most device time, then host time.",
     .tier = TA_TIER_DETAIL};
 
 /* The row of the shapes that an operator had last. */
@@ -191,5 +193,5 @@ static const struct ta_analysis_ops ops = {.needs_args = needs_args,
                                            .tables = tables};
 
 TA_PLUGIN(analysis, ops_by_shape, &ops, .title = "Operators by input shape",
-          .summary = "Host and device time by operator and shapes of its inputs: ops.by_shape",
+          .summary = "Host and device time by operator and input shapes: ops.by_shape",
           .version = "1");

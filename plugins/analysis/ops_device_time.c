@@ -16,15 +16,16 @@ static const struct ta_partial_def partials[] = {{"ops", fields, 5}, {0}};
 
 static const struct ta_column device_time_columns[] = {
     [NAME] = {"name", "Operator", TA_TEXT,
-              .doc = "Innermost operator that was open when the work was launched; without one the "
-                     "runtime call"},
+              .doc = "Innermost operator that was open when the work was launched; the runtime "
+                     "call if there was none"},
     [CALLS] = {"calls", "Calls", TA_COUNT,
                .doc = "Calls that launched at least one device activity"},
     [KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels launched"},
     [TOTAL] = {"device_total_ns", "Device total", TA_NS, .better = TA_LOWER,
-               .doc = "Sum of the device activities launched: work, not wall time"},
-    [BUSY] = {"device_busy_ns", "Device busy", TA_NS, .better = TA_LOWER,
-              .doc = "Their union per rank and device, added"},
+               .doc = "Sum of the launched device activities: work, not wall time"},
+    [BUSY] =
+        {"device_busy_ns", "Device busy", TA_NS, .better = TA_LOWER,
+         .doc = "Time with at least one of its activities running, summed over ranks and devices"},
 };
 
 static const struct ta_chart_def chart = {
@@ -43,9 +44,9 @@ static const struct ta_table_def device_time = {
     "Device time by operator",
     TA_COLUMNS(device_time_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per name of the launching op, all ranks together. Activities that are not "
-           "linked to a runtime call are not in it; `launches.by_rank` says how many those are. "
-           "Chart `ops-device-pareto`.",
+    .doc = "One row per name of the launching operator, all ranks together. Activities that are "
+           "not linked to a runtime call are left out; `launches.by_rank` counts them. Chart "
+           "`ops-device-pareto`.",
     .chart = {&chart},
     .order = {&device_time_columns[TOTAL], TA_DESCENDING},
     .joining = TA_JOIN_SUMS};

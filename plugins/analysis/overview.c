@@ -99,39 +99,40 @@ enum {
 
 static const struct ta_scalar_def scalars[] = {
     [BUSY] = {"gpu_busy_share", "GPU busy", TA_UNIT_RATIO, TA_HIGHER,
-              .doc = "Busy time over the program's window, all ranks together", .gate = "gpu_busy"},
+              .doc = "Time with any GPU work, divided by the program's window, all ranks together",
+              .gate = "gpu_busy"},
     [COMPUTE] = {"gpu_compute_share", "Computing", TA_UNIT_RATIO, TA_HIGHER,
-                 .doc = "Time with a compute kernel over the program's window, all ranks together"},
+                 .doc = "Time with a compute kernel running, divided by the program's window, all "
+                        "ranks together"},
     [COMM] = {"comm_exposed_share", "Exposed communication", TA_UNIT_RATIO, TA_LOWER,
-              .doc = "Communication that no compute covers, over the program's window",
+              .doc = "Communication not hidden by compute, divided by the program's window, all "
+                     "ranks together",
               .gate = "comm_exposed"},
     [MEMCPY] = {"memcpy_exposed_share", "Exposed copies", TA_UNIT_RATIO, TA_LOWER,
-                .doc = "Copies that nothing covers, over the program's window"},
-    [PROGRAM] = {"program_window_ns", "Window", TA_UNIT_NS, TA_LOWER,
-                 .doc = "First to last work of the program on host and devices, the "
-                        "longest of all ranks",
-                 .read_as = TA_AS_PROGRAM_WINDOW},
+                .doc = "Copies not hidden by other GPU work, divided by the program's window, all "
+                       "ranks together"},
+    [PROGRAM] =
+        {"program_window_ns", "Window", TA_UNIT_NS, TA_LOWER,
+         .doc = "From the first to the last work of the program on host and devices, longest rank",
+         .read_as = TA_AS_PROGRAM_WINDOW},
     [WINDOW] = {"gpu_window_ns", "GPU window", TA_UNIT_NS, TA_LOWER,
-                .doc =
-                    "First to last device activity, the longest of all ranks; left out where the "
-                    "window of the program is within 1 % of it"},
+                .doc = "From the first to the last device activity, longest rank; left out if "
+                       "within 1 % of the program's window"},
     [STEP_TIME] = {"step_time_p50_ns", "Step time p50", TA_UNIT_NS, TA_LOWER,
-                   .doc = "Median host duration of the marked steps, all ranks, without those that "
-                          "set the run up",
+                   .doc =
+                       "Median host duration of the marked steps, all ranks, without set-up steps",
                    .gate = "step_time.p50"},
     [HOST] = {"host_window_ns", "Window", TA_UNIT_NS, TA_LOWER,
-              .doc =
-                  "First to last work of the program on the host, the longest of all ranks, where "
-                  "no device activity was recorded"},
+              .doc = "From the first to the last work of the program on the host, longest rank; "
+                     "shown if no device activity was recorded"},
     [IMAGES] = {"image_rate", "Images per second", TA_UNIT_PER_S, TA_HIGHER,
-                .doc = "Images that a diffusion makes over their time, the slowest rank"},
+                .doc = "Images per second of the diffusion, slowest rank"},
     [IMAGE_BUSY] = {"image_gpu_busy_ns", "GPU work per image", TA_UNIT_NS, TA_LOWER,
-                    .doc = "Busy time of the GPU over the images that a diffusion makes, the rank "
-                           "that has most"},
+                    .doc = "GPU busy time per image of the diffusion, rank with the most"},
     [STEP_WORK] = {"step_gpu_busy_ns", "GPU work per step", TA_UNIT_NS, TA_LOWER,
-                   .doc = "Busy time of the GPU in a marked step, mean, the rank that has most"},
+                   .doc = "Mean GPU busy time per marked step, rank with the most"},
     [KERNELS] = {"kernels", "Kernels", TA_UNIT_COUNT, TA_NEUTRAL,
-                 .doc = "Kernel executions on all ranks"},
+                 .doc = "Kernels executed on all ranks"},
     [EVENTS] = {"events", "Events", TA_UNIT_COUNT, TA_NEUTRAL,
                 .doc = "Event records read from all files"},
 };
@@ -175,8 +176,7 @@ static bool add_phase_time(struct ta_section_builder *out, const struct ta_refs 
     snprintf(title, sizeof title, "Step time p50, %.*s", (int)phase.len,
              phase.len ? phase.ptr : "");
     ta_word_scalar(out, &scalars[STEP_TIME], ta_num(ta_ref_number(in, KIND_P50, most, 0)),
-                   phase.len ? title : NULL,
-                   "Median time of the kind of step that there is most of (steps.by_kind)");
+                   phase.len ? title : NULL, "Median time of the most frequent kind of step");
     return true;
 }
 
@@ -201,10 +201,10 @@ static bool add_step_time(struct ta_section_builder *out, const struct ta_refs *
     if (n == 0)
         return true;
     ta_word_scalar(out, &scalars[STEP_TIME], ta_num(median), NULL,
-                   has_device_times(in) ? "Median of the time that a marked step keeps the device "
-                                          "busy, all ranks, without steps that set the run up: the "
-                                          "markers cover only the launches"
-                                        : NULL);
+                   has_device_times(in)
+                       ? "Median device time per marked step, all ranks, without set-up steps; "
+                         "device time is shown because the markers cover only the launches"
+                       : NULL);
     return true;
 }
 

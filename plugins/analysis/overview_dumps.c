@@ -85,52 +85,52 @@ enum {
 
 static const struct ta_scalar_def scalars[] = {
     [VIDEO_FPS] = {"video_fps", "Video FPS", TA_UNIT_PER_S, TA_HIGHER,
-                   .doc = "Frames of the video made per second, slowest rank"},
+                   .doc = "Video frames made per second, slowest rank"},
     [PLAYS_FROM] = {"plays_from_ns", "Stall-free start", TA_UNIT_NS, TA_LOWER,
-                    .doc = "Earliest start of playback without a stall, slowest rank",
+                    .doc = "Earliest start of playback that never stalls, slowest rank",
                     .gate = "plays_from"},
     [FPS_WALL] = {"fps_wall", "FPS of the session", TA_UNIT_PER_S, TA_HIGHER,
-                  .doc = "Frames of the blocks over the time of the session, slowest rank"},
-    [FPS_CUT] =
-        {"fps_until_cut", "FPS up to the cut", TA_UNIT_PER_S, TA_HIGHER,
-         .doc = "Frames of the blocks that are left of a report that is cut, over the time up to "
-                "the last of them, slowest rank"},
+                  .doc = "Frames of all blocks over the duration of the session, slowest rank"},
+    [FPS_CUT] = {"fps_until_cut", "FPS up to the cut", TA_UNIT_PER_S, TA_HIGHER,
+                 .doc = "Frames of the blocks left in a truncated report, over the time until the "
+                        "last of them, slowest rank"},
     [FPS_BLOCKS] = {"fps_blocks", "FPS of the blocks", TA_UNIT_PER_S, TA_HIGHER,
-                    .doc = "Frames over the time of their blocks, slowest rank", .gate = "fps"},
+                    .doc = "Frames of all blocks over the summed time of the blocks, slowest rank",
+                    .gate = "fps"},
     [BPS_WALL] = {"bps_wall", "BPS of the session", TA_UNIT_PER_S, TA_HIGHER,
-                  .doc = "Blocks over the time of the session, slowest rank"},
+                  .doc = "Blocks over the duration of the session, slowest rank"},
     [BPS_BLOCKS] = {"bps_blocks", "BPS of the blocks", TA_UNIT_PER_S, TA_HIGHER,
-                    .doc = "Blocks over their time, slowest rank", .gate = "bps"},
-    [FIRST_BLOCK] = {"first_block_ns", "First block", TA_UNIT_NS, TA_LOWER,
-                     .doc = "Start of the session to the end of the first block, slowest rank",
-                     .gate = "first_block"},
+                    .doc = "Blocks over the summed time of the blocks, slowest rank",
+                    .gate = "bps"},
+    [FIRST_BLOCK] =
+        {"first_block_ns", "First block", TA_UNIT_NS, TA_LOWER,
+         .doc = "From the start of the session to the end of the first block, slowest rank",
+         .gate = "first_block"},
     [TOKENS] = {"tokens_per_s", "Tokens per second", TA_UNIT_PER_S, TA_HIGHER,
                 .doc = "Tokens over the time of the sections that generated them, slowest rank"},
     [ITERATIONS] = {"iterations_per_s", "Iterations per second", TA_UNIT_PER_S, TA_HIGHER,
-                    .doc = "Iterations over their time, slowest rank"},
+                    .doc = "Iterations per second of iteration time, slowest rank"},
     [SESSION] = {"session_ns", "Session", TA_UNIT_NS, TA_LOWER,
                  .doc = "Duration of the longest session", .gate = "session"},
     [PARAMETERS] = {"parameters", "Parameters", TA_UNIT_COUNT, TA_NEUTRAL,
-                    .doc = "Parameters of all models of a rank"},
+                    .doc = "Parameters of all models of one rank"},
     [ALLOCATED] = {"peak_allocated_bytes", "Peak memory allocated", TA_UNIT_BYTES, TA_LOWER,
-                   .doc = "Largest memory in use by tensors, of all ranks and devices",
+                   .doc = "Most bytes in use by tensors on one device, over all ranks",
                    .read_as = TA_AS_PEAK_ALLOCATED, .gate = "peak_memory"},
-    [RESERVED] =
-        {"peak_reserved_bytes", "Peak memory reserved", TA_UNIT_BYTES, TA_LOWER,
-         .doc = "Largest memory held by the allocator, of all ranks and devices, as far as it "
-                "was recorded",
-         .gate = "peak_reserved"},
+    [RESERVED] = {"peak_reserved_bytes", "Peak memory reserved", TA_UNIT_BYTES, TA_LOWER,
+                  .doc = "Most bytes held by the allocator on one device, over all ranks, as far "
+                         "as it was recorded",
+                  .gate = "peak_reserved"},
     [USED] = {"used_gpu_bytes", "Peak GPU memory used", TA_UNIT_BYTES, TA_LOWER,
-              .doc = "Largest memory of a device in use by all processes, of all ranks that a "
-                     "summary over ranks tells of"},
-    [UTILIZATION] = {"gpu_utilization", "Devices in use", TA_UNIT_RATIO, TA_HIGHER,
-                     .doc = "Share of time with work on the device, mean of its samples and of all "
-                            "devices"},
+              .doc = "Most memory of a device in use by all processes, over the ranks that a "
+                     "summary over ranks reports"},
+    [UTILIZATION] = {"gpu_utilization", "GPU utilization", TA_UNIT_RATIO, TA_HIGHER,
+                     .doc = "Share of time in which the device had work, averaged over the samples "
+                            "of all devices"},
     [TEMPERATURE] = {"gpu_temperature", "Hottest device", TA_UNIT_CELSIUS, TA_LOWER,
-                     .doc = "Largest sample of all devices"},
+                     .doc = "Highest temperature sampled on any device"},
     [ENERGY] = {"energy_j", "Energy", TA_UNIT_JOULE, TA_LOWER,
-                .doc =
-                    "Power integrated over the times of its samples, all devices that a rank sees",
+                .doc = "Energy of all devices that a rank sees: sampled power integrated over time",
                 .gate = "energy"},
 };
 

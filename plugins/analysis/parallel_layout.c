@@ -448,27 +448,29 @@ enum {
     CONFIDENCE
 };
 static const struct ta_column layout_columns[] = {
-    [DIMENSION] = {"dimension", "Parallel", TA_WORD,
-                   .doc =
-                       "tensor, sequence, context, ring, pipeline, expert, guidance, data, patches "
-                       "(of the VAE), world (all ranks), or unknown"},
-    [GROUPS] = {"groups", "Groups", TA_COUNT, .doc = "Process groups that are alike in this row"},
-    [SIZE] = {"size", "Group size", TA_COUNT, .doc = "Ranks of each"},
+    [DIMENSION] = {"dimension", "Parallelism", TA_WORD,
+                   .doc = "Kind of parallelism: tensor, sequence, context, ring, pipeline, expert, "
+                          "guidance, data, patches (of the VAE), world (all ranks), or unknown"},
+    [GROUPS] = {"groups", "Groups", TA_COUNT, .doc = "Process groups that this row sums up"},
+    [SIZE] = {"size", "Group size", TA_COUNT, .doc = "Ranks per group"},
     [STRIDE] = {"stride", "Stride", TA_COUNT,
-                .doc = "From one rank of a group to the next; none where it differs or ranks are "
-                       "not recorded"},
-    [RANKS] = {"ranks", "First group", TA_TEXT, .doc = "Ranks of the first of them, as recorded"},
-    [DESCRIPTION] = {"description", "Description", TA_TEXT, .doc = "What the program calls them"},
-    [OP] = {"op", "Main operation", TA_WORD, .doc = "Operation that is recorded most"},
+                .doc = "Distance between the rank numbers of a group; empty if it varies or the "
+                       "ranks are not recorded"},
+    [RANKS] = {"ranks", "First group", TA_TEXT, .doc = "Ranks of the first group, as recorded"},
+    [DESCRIPTION] = {"description", "Description", TA_TEXT,
+                     .doc = "Name that the program gives to the groups"},
+    [OP] = {"op", "Main operation", TA_WORD, .doc = "Operation recorded most often"},
     [COUNT] = {"count", "Count", TA_COUNT,
-               .doc = "Collectives and matched transfers, all groups of the row"},
-    [BYTES] = {"bytes", "Data", TA_BYTES, .better = TA_LOWER, .doc = "Sum of their full buffers"},
+               .doc = "Collectives and matched transfers of all groups of the row"},
+    [BYTES] = {"bytes", "Data", TA_BYTES, .better = TA_LOWER,
+               .doc = "Sum of their full buffer sizes"},
     [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-               .doc = "Sum of durations, all ranks: waiting and transfer"},
+               .doc = "Sum of durations over all ranks, waiting included"},
     [BASIS] = {"basis", "Basis", TA_WORD,
-               .doc = "How it is known: description, operations (what most of them are), or none"},
+               .doc = "How the kind is known: description (the program's name), operations (what "
+                      "most of them are), or none"},
     [CONFIDENCE] = {"confidence", "Confidence", TA_RATIO,
-                    .doc = "How sure that is; none for unknown"},
+                    .doc = "Confidence in the kind of parallelism; empty if unknown"},
 };
 
 static const struct ta_table_def layout = {
@@ -476,17 +478,17 @@ static const struct ta_table_def layout = {
     "Parallel layout",
     TA_COLUMNS(layout_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per kind of process group: how ranks are divided, and what for. What the "
-           "program calls a group (`Process Group Description`) wins; without, or where it is "
-           "the group of all ranks, the operations tell: all-to-all of equal parts is a "
-           "sequence (Ulysses), of unequal parts expert, transfers between two that close a "
-           "ring are ring attention, else a pipeline, more than four all-reduces in a step "
-           "tensor, fewer data, with reduce-scatter data (sharded), all-gathers of two ranks "
-           "guidance. In a diffusion transfers between two are a ring only where they are about as "
-           "many as its layers, else a pipeline; what is sent or gathered while the VAE decodes "
-           "belongs to patches of the VAE, all-gathers of each layer to keys and values "
-           "(context), and what two ranks exchange a few times a step to guidance. Groups that "
-           "no record names are one.",
+    .doc =
+        "One row per kind of process group: how the work is divided over ranks. The program's name "
+        "for a group (`Process Group Description`) decides. Without a name, or for the group of "
+        "all ranks, the operations decide: all-to-all of equal parts is sequence (Ulysses), of "
+        "unequal parts expert; transfers between two ranks that close a ring are ring attention, "
+        "otherwise pipeline; more than four all-reduces per step are tensor, fewer are data; "
+        "reduce-scatter is data (sharded); all-gathers of two ranks are guidance. In a diffusion "
+        "program, transfers between two ranks are a ring only if there are about as many as "
+        "layers, otherwise a pipeline; what is sent or gathered during VAE decoding is patches of "
+        "the VAE; all-gathers in each layer are keys and values (context); and what two ranks "
+        "exchange a few times per step is guidance. Groups that no record names are one.",
     .joining = TA_JOIN_NOT};
 
 static enum ta_coll_kind most_often(const struct group *g, size_t n)

@@ -31,31 +31,33 @@ enum {
 static const struct ta_column pauses_columns[] = {
     [PAUSES_RANK] = TA_DUMP_RANK_COLUMN,
     [PAUSES_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
-                      .doc = "Place in the order of the log, from 0"},
+                      .doc = "Position in the log, starting at 0"},
     [PAUSES_START] = {"start_ns", "At", TA_NS, .role = TA_NOTE,
-                      .doc = "Where it begins, since the first line with a clock"},
+                      .doc = "Start of the pause, since the first line with a timestamp"},
     [PAUSES_WORK] = {"work", "Activity", TA_WORD,
-                     .doc = "What the program did, as the lines around it say: `loading`, "
-                            "`compiling`, or `none` where they say neither"},
+                     .doc = "What the program did, according to the lines around it: `loading`, "
+                            "`compiling`, or `none` if they say neither"},
     [PAUSES_DUR] = {"pause_ns", "Pause", TA_NS, .better = TA_LOWER,
-                    .doc = "Time between the two lines that no line accounts for: bars of progress "
-                           "and stages with a time are left out"},
-    [PAUSES_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER, .doc = "Pause over the log"},
+                    .doc = "Time between the two lines that nothing in the log explains: progress "
+                           "bars and timed stages are left out"},
+    [PAUSES_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+                      .doc = "Pause divided by the duration of the log"},
     [PAUSES_BETWEEN] = {"between_ns", "Time between lines", TA_NS, .role = TA_NOTE,
-                        .doc = "Whole time between the two lines"},
+                        .doc = "Full time between the two lines"},
     [PAUSES_BEFORE] = {"before", "Line before", TA_TEXT,
-                       .doc = "The last line with a clock before it, without its prefix"},
-    [PAUSES_AFTER] = {"after", "Line after", TA_TEXT, .doc = "The first one after it"},
+                       .doc = "Last line with a timestamp before the pause, without its prefix"},
+    [PAUSES_AFTER] = {"after", "Line after", TA_TEXT,
+                      .doc = "First line with a timestamp after the pause"},
     [PAUSES_LOG] = {"log_ns", "Log", TA_NS, .role = TA_NOTE,
-                    .doc = "From the first line with a clock to the last"},
+                    .doc = "Time from the first to the last line with a timestamp"},
 };
 
 static const struct ta_table_def pauses = {
     "progress.pauses",
     "Pauses in the log",
     TA_COLUMNS(pauses_columns),
-    .doc = "One row per pause of a log of a second or longer, the 32 longest ones of a file, in "
-           "the order of the log.",
+    .doc = "One row per pause of at least one second in a log, the 32 longest of each file, in log "
+           "order.",
     .brief =
         &(const struct ta_brief){
             .place = 425,
@@ -122,5 +124,4 @@ static const struct ta_analysis_ops ops = {
     .section = "diffusion", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, pauses, &ops, .title = "Diffusion and throughput",
-          .summary = "The longest times between two lines of a log: progress.pauses",
-          .version = "1");
+          .summary = "Longest times between two lines of a log: progress.pauses", .version = "1");

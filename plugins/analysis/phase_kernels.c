@@ -29,21 +29,22 @@ enum { OF_RANK, OF_PHASE, OF_CLASS, OF_KERNELS, OF_TOTAL, OF_SHARE };
 
 static const struct ta_column kernels_columns[] = {
     [OF_RANK] = TA_RANK_COLUMN,
-    [OF_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "As in the table of phases"},
-    [OF_CLASS] = {"class", "Class", TA_TEXT, .doc = "As in Device time by kernel class"},
+    [OF_PHASE] = {"phase", "Phase", TA_TEXT,
+                  .doc = "Phase of the program that launched the kernels"},
+    [OF_CLASS] = {"class", "Class", TA_TEXT, .doc = "Kind of work, by kernel name"},
     [OF_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Number of executions"},
     [OF_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                  .doc = "Sum of durations: work, not wall time"},
+                  .doc = "Sum of kernel durations: work, not wall time"},
     [OF_SHARE] = {"share", "Share", TA_RATIO,
-                  .doc = "Part of the time of all kernels of the phase"},
+                  .doc = "Time of these kernels divided by the time of all kernels of the phase"},
 };
 
 static const struct ta_table_def kernels = {
     "phases.kernels",
     "Kernels by phase",
     TA_COLUMNS(kernels_columns),
-    .doc = "One row per rank, phase and class of kernel. A kernel belongs to the phase of the call "
-           "that launched it, and what no call launched to the phase that the device was in.",
+    .doc = "One row per rank, phase and kernel class. A kernel belongs to the phase of the call "
+           "that launched it; without a known launch, to the phase that the device was in.",
     .order = {&kernels_columns[OF_TOTAL], TA_DESCENDING},
     .tier = TA_TIER_DETAIL};
 

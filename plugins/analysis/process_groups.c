@@ -19,21 +19,20 @@ static const struct ta_partial_def partials[] = {{"groups", fields, FIELDS}, {0}
 
 static const struct ta_column by_rank_columns[] = {
     [RANK] = TA_RANK_COLUMN,
-    [NAME] = {"group", "Group", TA_TEXT, .doc = "Name of the process group, a number in torch"},
+    [NAME] = {"group", "Group", TA_TEXT, .doc = "Name of the process group; a number in torch"},
     [DESCRIPTION] = {"description", "Description", TA_TEXT,
-                     .doc = "What it is for, as the program says"},
-    [RANKS] = {"ranks", "Ranks", TA_TEXT, .doc = "Its ranks, as recorded"},
+                     .doc = "Purpose of the group, as the program describes it"},
+    [RANKS] = {"ranks", "Ranks", TA_TEXT, .doc = "Ranks of the group, as recorded"},
     [CALLS] = {"calls", "Records", TA_COUNT,
-               .doc = "Records of operators and kernels that name it"},
+               .doc = "Operator and kernel records that name the group"},
 };
 
 static const struct ta_table_def by_rank = {
     "groups.by_rank",
     "Process groups by rank",
     TA_COLUMNS(by_rank_columns),
-    .doc = "One row per rank and process group that records of its collectives name: the "
-           "parallel layout as the ranks tell it. `--by group` compares the groups with each "
-           "other.",
+    .doc = "One row per rank and process group that its collectives name: the parallel layout as "
+           "the ranks report it. `--by group` compares the groups with each other.",
     .tier = TA_TIER_DETAIL,
     .not_of_ranks = true};
 

@@ -69,16 +69,19 @@ static const char *const edge_names[TA_EDGES] = {
 static const struct ta_column rank_columns[RANK_COLUMNS] = {
     [RANK] = TA_RANK_COLUMN,
     [START] = {"start_ns", "Start", TA_NS, .role = TA_NOTE,
-               .doc = "Since the earliest span of the rank's file"},
+               .doc = "Start of the window, since the earliest span of the rank's file"},
     [WINDOW] = {"window_ns", "Window", TA_NS, .read_as = TA_AS_RANK_WINDOW, .better = TA_LOWER,
                 .weight = 0.8,
-                .doc = "From the first work of the program to its last, on host and devices"},
-    [DEVICE_WINDOW] = {"device_window_ns", "Device window", TA_NS, .better = TA_LOWER,
-                       .doc = "From the first activity of any device to the last; null without"},
-    [BEFORE] = {"before_ns", "Before", TA_NS, .better = TA_LOWER, .weight = 0.6,
-                .doc = "Part of the window before the first activity; null without activities"},
+                .doc = "From the first to the last work of the program, on host and devices"},
+    [DEVICE_WINDOW] =
+        {"device_window_ns", "Device window", TA_NS, .better = TA_LOWER,
+         .doc = "From the first to the last activity of any device; empty without activities"},
+    [BEFORE] =
+        {"before_ns", "Before", TA_NS, .better = TA_LOWER, .weight = 0.6,
+         .doc = "Part of the window before the first device activity; empty without activities"},
     [AFTER] = {"after_ns", "After", TA_NS, .better = TA_LOWER, .weight = 0.4,
-               .doc = "Part of the window after the last activity; null without activities"},
+               .doc =
+                   "Part of the window after the last device activity; empty without activities"},
     [WHAT] = {"what", "Definition", TA_SENTENCE, .role = TA_NOTE,
               .doc = "What the window is made of, and why"},
 };
@@ -88,14 +91,14 @@ static const struct ta_table_def rank = {
     "Program window",
     TA_COLUMNS(rank_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per rank: the window that verdict, bounds, key figures and charts are "
-           "about. It begins with the first and ends with the last of: activities, operators, "
-           "ranges of the program, calls that launch work; of the host as far as the "
-           "profiler recorded. So it holds time before the first launch, in which data is loaded, "
-           "input prepared or a prompt encoded on the host, and after the last kernel. Python "
-           "functions do not count, since the outer ones are open from the beginning of the "
-           "recording to its end, nor does what the profiler does to start and to stop. The "
-           "windows of devices, first activity to last, are another thing.",
+    .doc = "One row per rank: the window that verdict, bounds, key figures and charts refer to. It "
+           "begins with the first and ends with the last of: device activities, operators, ranges "
+           "of the program, calls that launch work. On the host it covers what the profiler "
+           "recorded. So it includes time before the first launch, in which data is loaded, input "
+           "prepared or a prompt encoded on the host, and time after the last kernel. Python "
+           "functions do not count, since the outer ones are open from the start of the recording "
+           "to its end; nor does what the profiler does to start and stop. The window of a device, "
+           "from its first activity to its last, may be shorter.",
     .not_of_ranks = true};
 
 enum { BY_RANK, BY_DEVICE, BY_WINDOW, BY_BUSY, BY_BEFORE, BY_AFTER, BY_SHARE };
@@ -103,13 +106,14 @@ static const struct ta_column program_columns[] = {
     [BY_RANK] = TA_RANK_COLUMN,
     [BY_DEVICE] = TA_DEVICE_COLUMN,
     [BY_WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER, .doc = "Program window"},
-    [BY_BUSY] = {"busy_ns", "Busy", TA_NS, .doc = "Union of all activities"},
+    [BY_BUSY] = {"busy_ns", "Busy", TA_NS,
+                 .doc = "Time with at least one activity running on the device"},
     [BY_BEFORE] = {"before_ns", "Before", TA_NS, .better = TA_LOWER,
-                   .doc = "Part of the window before the first activity of the device"},
+                   .doc = "Part of the window before the device's first activity"},
     [BY_AFTER] = {"after_ns", "After", TA_NS, .better = TA_LOWER,
-                  .doc = "Part of the window after its last activity"},
+                  .doc = "Part of the window after the device's last activity"},
     [BY_SHARE] = {"busy_share", "Busy %", TA_RATIO, .better = TA_HIGHER, .weight = 0.7,
-                  .doc = "Busy time over the window"},
+                  .doc = "Busy time divided by the window"},
 };
 
 static const struct ta_table_def program = {
@@ -121,24 +125,25 @@ static const struct ta_table_def program = {
     .tier = TA_TIER_DETAIL,
     .not_of_ranks = true};
 
-#define EDGE_DOC "before the first activity of the device, or after its last"
-#define CAUSE_DOC "What the host did, by the causes of idle time"
+#define EDGE_DOC "before: until the device's first activity; after: from its last activity on"
+#define CAUSE_DOC "What the host did meanwhile, with the same names as causes of idle time"
 
 static const struct ta_column edge_columns[] = {
     [EDGE_RANK] = TA_RANK_COLUMN,
     [EDGE_DEVICE] = TA_DEVICE_COLUMN,
     [EDGE_EDGE] = {"edge", "When", TA_TEXT, .doc = EDGE_DOC},
     [EDGE_CAUSE] = {"cause", "Cause", TA_TEXT, .doc = CAUSE_DOC},
-    [EDGE_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Time"},
+    [EDGE_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                    .doc = "Time that the host spent on this"},
 };
 
 static const struct ta_table_def edge = {
     "gpu_idle.edges",
     "Before and after GPU work",
     TA_COLUMNS(edge_columns),
-    .doc = "One row per rank, device, edge and cause: the time of the program before the first "
-           "activity of a device and after its last, by what the host did: until the first launch "
-           "the thread that makes it, after the last activity the thread that works last. Σ "
+    .doc = "One row per rank, device, edge and cause: the program's time before the first activity "
+           "of a device and after its last, by what the host did. Until the first launch, that is "
+           "the thread that makes it; after the last activity, the thread that works last. Σ "
            "`total_ns` of a device is `before_ns` + `after_ns` of `gpu_time.program`.",
     .tier = TA_TIER_DETAIL,
     .order = {&edge_columns[EDGE_TOTAL], TA_DESCENDING},
@@ -149,13 +154,13 @@ static const struct ta_column site_columns[] = {
     [SITE_EDGE] = {"edge", "When", TA_TEXT, .doc = EDGE_DOC},
     [SITE_CAUSE] = {"cause", "Cause", TA_TEXT, .doc = CAUSE_DOC},
     [SITE_SITE] = {"site", "Where", TA_TEXT,
-                   .doc = "The operator, function or range that the host was in"},
+                   .doc = "Operator, function or range that the host was in"},
     [SITE_PIECES] = {"pieces", "Pieces", TA_COUNT, .better = TA_LOWER,
-                     .doc = "Pieces of time in which the host was at this place"},
+                     .doc = "Intervals in which the host was at this place"},
     [SITE_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                    .doc = "Time at this place, all devices of all ranks"},
+                    .doc = "Time at this place, summed over all devices of all ranks"},
     [SITE_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-                    .doc = "Of all time before and after the work of devices"},
+                    .doc = "This time divided by all time before and after GPU work"},
 };
 
 static const struct ta_table_def site = {

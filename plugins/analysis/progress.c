@@ -63,58 +63,61 @@ enum {
 static const struct ta_column bars_columns[] = {
     [BARS_RANK] = TA_DUMP_RANK_COLUMN,
     [BARS_BAR] = {"bar", "Bar", TA_INTEGER, .role = TA_IN_SERIES,
-                  .doc = "Place in the order of the log, from 0"},
-    [BARS_LOOP] = {"loop", "Loop", TA_TEXT, .read_as = TA_AS_BAR, .doc = "Name of the bar"},
+                  .doc = "Position in the log, starting at 0"},
+    [BARS_LOOP] = {"loop", "Loop", TA_TEXT, .read_as = TA_AS_BAR,
+                   .doc = "Name of the progress bar"},
     [BARS_DONE] = {"done", "Done", TA_COUNT, .read_as = TA_AS_BAR_DONE, .doc = "Iterations done"},
     [BARS_TOTAL] = {"total", "Of", TA_COUNT, .doc = "Iterations to do"},
     [BARS_ELAPSED] =
         {"elapsed_ns", "Elapsed", TA_NS, .better = TA_LOWER,
-         .doc = "Time since the bar began, in whole seconds unless each iteration is timed"},
+         .doc = "Time since the bar began; in whole seconds unless each iteration is timed"},
     [BARS_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .read_as = TA_AS_BAR_MEAN,
-                   .doc = "Elapsed time over iterations done, with the decimals of the bar's own "
-                          "rate where that is within the second"},
-    [BARS_FIRST] = {"first_ns", "First", TA_NS, .better = TA_LOWER, .read_as = TA_AS_BAR_FIRST,
-                    .doc = "Time of the first iteration, where the log has its state"},
+                   .doc = "Elapsed time per iteration done; decimals come from the rate that the "
+                          "bar shows, if the two agree within a second"},
+    [BARS_FIRST] =
+        {"first_ns", "First", TA_NS, .better = TA_LOWER, .read_as = TA_AS_BAR_FIRST,
+         .doc = "Time of the first iteration; empty if the log does not show the bar after it"},
     [BARS_REST] = {"rest_ns", "Mean of the rest", TA_NS_MEAN, .better = TA_LOWER,
                    .read_as = TA_AS_BAR_REST, .doc = "Mean time of the iterations after the first"},
     [BARS_CHANGE] = {"change_at", "Changed at", TA_INTEGER, .role = TA_NOTE,
                      .read_as = TA_AS_BAR_CHANGE,
-                     .doc = "First iteration of another speed; none where the speed is even"},
-    [BARS_BEFORE] = {"before_ns", "Before", TA_NS_MEAN, .better = TA_LOWER,
-                     .read_as = TA_AS_BAR_BEFORE, .doc = "Mean time of an iteration before it"},
-    [BARS_AFTER] = {"after_ns", "After", TA_NS_MEAN, .better = TA_LOWER, .read_as = TA_AS_BAR_AFTER,
-                    .doc = "Mean time of an iteration from there on"},
+                     .doc = "First iteration at a different speed; empty if the speed is constant"},
+    [BARS_BEFORE] = {"before_ns", "Mean before change", TA_NS_MEAN, .better = TA_LOWER,
+                     .read_as = TA_AS_BAR_BEFORE, .doc = "Mean iteration time before the change"},
+    [BARS_AFTER] = {"after_ns", "Mean after change", TA_NS_MEAN, .better = TA_LOWER,
+                    .read_as = TA_AS_BAR_AFTER, .doc = "Mean iteration time after the change"},
     [BARS_MODEL] = {"model", "Model", TA_TEXT, .role = TA_NOTE, .read_as = TA_AS_BAR_MODEL,
-                    .doc = "Model that the loop runs, where the log says what was loaded for it"},
-    [BARS_OFFLOADED] = {"offloaded_bytes", "In host memory", TA_BYTES, .better = TA_LOWER,
+                    .doc =
+                        "Model that the loop runs; empty if the log does not say what was loaded"},
+    [BARS_OFFLOADED] = {"offloaded_bytes", "Weights in host memory", TA_BYTES, .better = TA_LOWER,
                         .read_as = TA_AS_BAR_OFFLOADED,
-                        .doc = "Weights of the model that stayed in host memory meanwhile"},
+                        .doc = "Bytes of the model's weights that stayed in host memory meanwhile"},
 };
 
 static const struct ta_table_def bars = {
     "progress.bars", "Progress bars", TA_COLUMNS(bars_columns),
-    .doc =
-        "One row per bar of progress of a log. A bar that counts from the start again is another "
-        "one. The speed of a bar changed where two speeds fit its states much better than one."};
+    .doc = "One row per progress bar of a log. A bar that starts over counts as another one. The "
+           "speed of a bar is said to change if two speeds fit its states much better than one."};
 
 enum { TIME_RANK, TIME_BAR, TIME_LOOP, TIME_DONE, TIME_ELAPSED, TIME_ITERATION, TIME_SPEED };
 static const struct ta_column over_time_columns[] = {
     [TIME_RANK] = TA_DUMP_RANK_COLUMN,
     [TIME_BAR] = {"bar", "Bar", TA_INTEGER, .role = TA_IN_SERIES,
-                  .doc = "Place in the order of the log, from 0"},
-    [TIME_LOOP] = {"loop", "Loop", TA_TEXT, .doc = "Name of the bar, with its place"},
+                  .doc = "Position in the log, starting at 0"},
+    [TIME_LOOP] = {"loop", "Loop", TA_TEXT, .doc = "Name of the progress bar and its number"},
     [TIME_DONE] = {"done", "Done", TA_COUNT, .role = TA_IN_SERIES, .doc = "Iterations done"},
     [TIME_ELAPSED] = {"elapsed_ns", "Elapsed", TA_NS, .doc = "Time since the bar began"},
-    [TIME_ITERATION] = {"iteration_ns", "Iteration", TA_NS, .better = TA_LOWER,
-                        .doc = "Time of an iteration as the bar has it: smoothed over the last"},
+    [TIME_ITERATION] =
+        {"iteration_ns", "Iteration", TA_NS, .better = TA_LOWER,
+         .doc = "Time per iteration as the bar shows it, smoothed over the last iterations"},
     [TIME_SPEED] = {"speed_ns", "Steady time", TA_NS_MEAN, .better = TA_LOWER,
-                    .doc = "Mean time of the iterations of one speed that this one is among: the "
-                           "first, those before and after a change, or all others"},
+                    .doc = "Mean time of the iterations at one speed that include this one: the "
+                           "first alone, those before or after a change, or all others"},
 };
 
 static const struct ta_chart_def chart = {
     .id = "iteration-time",
-    .title = "Time of an iteration",
+    .title = "Time per iteration",
     .caption = "Iteration time as each progress bar shows it (smoothed over the last iterations), "
                "and the means of the first iteration and of stretches of even speed.",
     .kind = TA_CHART_LINES,
@@ -126,7 +129,7 @@ static const struct ta_chart_def chart = {
 
 static const struct ta_table_def over_time = {
     "progress.over_time", "Progress over time", TA_COLUMNS(over_time_columns),
-    .doc = "One row per state of a bar, in the order of the log. Chart `iteration-time`.",
+    .doc = "One row per state of a progress bar, in log order. Chart `iteration-time`.",
     .chart = {&chart}};
 
 /* ---- map ----------------------------------------------------------------------------------- */
@@ -378,6 +381,6 @@ static const struct ta_analysis_ops ops = {
     .section = "diffusion", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, progress, &ops, .title = "Diffusion and throughput",
-          .summary = "Bars of progress of logs, slow first iterations and changes of speed: "
+          .summary = "Progress bars of logs, slow first iterations and changes of speed: "
                      "progress.bars, progress.over_time",
           .version = "1");

@@ -18,34 +18,37 @@ static const struct ta_column clocks_columns[] = {
     [RANK] = TA_RANK_COLUMN,
     [DEVICE] = TA_DEVICE_COLUMN,
     [STATE] = {"state", "Clock", TA_WORD,
-               .doc = "reference: others are compared with it; offset, offset_and_drift: what was "
-                      "found, the drift from 20 collectives on; refused: ends of collectives "
-                      "scatter by more than collectives last; not_compared: fewer than two "
-                      "collectives with others that wait for all"},
+               .doc = "How the clock was aligned. reference: others are compared with it; offset, "
+                      "offset_and_drift: what was found, drift only from 20 collectives on; "
+                      "refused: collectives end further apart than they last; not_compared: fewer "
+                      "than two shared collectives that wait for all"},
     [AXIS] = {"axis", "Clock group", TA_INTEGER,
-              .doc = "Ranks with the same number are comparable; none when not compared"},
-    [COLLECTIVES] = {"collectives", "Collectives", TA_COUNT, .doc = "Common ends that it rests on"},
-    [OFFSET] = {"offset_ns", "Offset", TA_NS,
-                .doc = "Own time less that of the reference, at the first of them"},
+              .doc = "Ranks with the same number can be compared; empty if not compared"},
+    [COLLECTIVES] = {"collectives", "Collectives", TA_COUNT,
+                     .doc = "Shared ends of collectives that the alignment uses"},
+    [OFFSET] =
+        {"offset_ns", "Offset", TA_NS,
+         .doc = "Clock of this rank minus the reference clock, at the first of these collectives"},
     [DRIFT] = {"drift", "Drift", TA_NUMBER,
-               .doc = "Change of the offset per unit of time; 1e-6 is one part in a million"},
-    [ORIGIN] =
-        {"origin", "Drift origin", TA_ID,
-         .doc = "Own time that the offset with a drift holds at: ns since 1970 where the trace has "
-                "a date, else as recorded; a text, as numbers of JSON need not be exact so far"},
+               .doc = "Change of the offset per unit of time: 1e-6 is one microsecond per second"},
+    [ORIGIN] = {"origin", "Drift origin", TA_ID,
+                .doc = "Time on this rank's clock at which the offset holds if there is a drift: "
+                       "ns since 1970 if the trace has a date, otherwise as recorded; a text, "
+                       "since JSON numbers may not be exact at this size"},
     [UNCERTAINTY] =
         {"uncertainty_ns", "Uncertainty", TA_NS_MEAN, .better = TA_LOWER,
-         .doc = "How much the distances of the ends scatter around that: scaled median absolute "
-                "deviation; what ends have in common, such as the order of a ring, does not show"},
+         .doc =
+             "Scatter of the collectives' ends around the offset (scaled median absolute "
+             "deviation); a shift common to all ends, such as the order in a ring, does not show"},
     [CORRECTED] = {"corrected", "Corrected", TA_FLAG,
-                   .doc = "Whether times were moved: the offset exceeds three uncertainties"},
+                   .doc = "Whether times were shifted: the offset exceeds three uncertainties"},
 };
 
 static const struct ta_table_def clocks = {
     "collectives.clocks",
     "Rank clocks",
     TA_COLUMNS(clocks_columns),
-    .doc = "One row per rank and device with collectives, when there are several.",
+    .doc = "One row per rank and device with collectives, if there are several.",
     .tier = TA_TIER_DETAIL,
     .not_of_ranks = true,
     .joining = TA_JOIN_NOT};
@@ -94,5 +97,5 @@ static const struct ta_analysis_ops ops = {
 };
 
 TA_PLUGIN(analysis, rank_clocks, &ops, .title = "Rank clocks",
-          .summary = "The clock of each rank against that of a reference: collectives.clocks",
+          .summary = "The clock of each rank compared with a reference: collectives.clocks",
           .version = "1");

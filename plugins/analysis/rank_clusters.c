@@ -15,7 +15,8 @@ enum { CUT };
 
 static const struct ta_option options[] = {
     [CUT] = {"cut", TA_OPTION_NUMBER, 0.1, 0, 2, TA_OPTION_PLAIN,
-             "Mean distance up to which ranks are alike: sum of the differences of their shares"},
+             "Mean distance up to which ranks count as similar: sum of the differences of their "
+             "time shares"},
     TA_OPTIONS_END,
 };
 
@@ -247,18 +248,21 @@ enum {
 };
 static const struct ta_column clusters_columns[] = {
     [CLUSTER] = {"cluster", "Cluster", TA_INTEGER,
-                 .doc = "Number of the cluster, in the order of their first ranks"},
-    [DEVICES] = {"devices", "Devices", TA_COUNT, .doc = "Devices of ranks that belong to it"},
+                 .doc = "Number of the group, in the order of their first ranks"},
+    [DEVICES] = {"devices", "Devices", TA_COUNT, .doc = "Devices of ranks in the group"},
     [RANK] = {"rank", "Typical rank", TA_INTEGER,
-              .doc = "Rank with the least distance to all others of it: look at this one for all"},
-    [RANKS] = {"ranks", "Ranks", TA_TEXT, .doc = "Its ranks"},
+              .doc = "Rank closest to all others of the group: look at this one first"},
+    [RANKS] = {"ranks", "Ranks", TA_TEXT, .doc = "Ranks in the group"},
     [COMPUTE_SHARE] = {"compute_share", "Compute", TA_RATIO, .better = TA_HIGHER,
-                       .doc = "Mean share of the window"},
-    [COMM_SHARE] = {"comm_share", "Comm", TA_RATIO, .doc = "Likewise, communication"},
-    [MEMCPY_SHARE] = {"memcpy_share", "Copies", TA_RATIO, .doc = "Likewise, copies"},
-    [MEMSET_SHARE] = {"memset_share", "Memset", TA_RATIO, .doc = "Likewise, memory sets"},
+                       .doc = "Compute time divided by the window, mean of the group"},
+    [COMM_SHARE] = {"comm_share", "Comm", TA_RATIO,
+                    .doc = "Communication time divided by the window, mean of the group"},
+    [MEMCPY_SHARE] = {"memcpy_share", "Copies", TA_RATIO,
+                      .doc = "Copy time divided by the window, mean of the group"},
+    [MEMSET_SHARE] = {"memset_share", "Memset", TA_RATIO,
+                      .doc = "Memory-set time divided by the window, mean of the group"},
     [IDLE_SHARE] = {"idle_share", "Idle", TA_RATIO, .better = TA_LOWER,
-                    .doc = "Likewise, idle time"},
+                    .doc = "Idle time divided by the window, mean of the group"},
 };
 
 static const struct ta_table_def clusters = {
@@ -266,9 +270,9 @@ static const struct ta_table_def clusters = {
     "Groups of similar ranks",
     TA_COLUMNS(clusters_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per cluster of devices that spend their windows alike: average linkage on "
-           "the sum of absolute differences of the shares, joined up to `rank_clusters.cut` "
-           "(0.1). One cluster is usual.",
+    .doc = "One row per group of devices that spend their windows similarly: average linkage on "
+           "the sum of absolute differences of the shares, joined up to `rank_clusters.cut` (0.1). "
+           "One group is usual.",
     .not_of_ranks = true,
     .joining = TA_JOIN_NOT};
 
@@ -345,6 +349,8 @@ static const struct ta_table_def *const tables[] = {&clusters, NULL};
 static const struct ta_analysis_ops ops = {
     .section = "ranks", .finish = finish, .of_tables = true, .tables = tables, TA_READS(reads)};
 
-TA_PLUGIN(analysis, rank_clusters, &ops, .title = "Rank clusters",
-          .summary = "Ranks that spend their time alike, and one of each kind: ranks.clusters",
-          .version = "1", .options = options);
+TA_PLUGIN(
+    analysis, rank_clusters, &ops, .title = "Rank clusters",
+    .summary =
+        "Groups of ranks that spend their time alike, and a typical rank of each: ranks.clusters",
+    .version = "1", .options = options);

@@ -59,15 +59,15 @@ enum {
 static const struct ta_column counter_columns[] = {
     [COUNTER_RANK] = TA_RANK_COLUMN,
     [COUNTER_PROCESS] = {"process", "Process", TA_TEXT,
-                         .doc = "Name of the process, its id where it has none"},
+                         .doc = "Name of the process, or its id if it has no name"},
     [COUNTER_COUNTER] = {"counter", "Counter", TA_TEXT, .doc = "Name of the counter"},
-    [COUNTER_SERIES] = {"series", "Series", TA_TEXT, .doc = "Which of its values"},
-    [COUNTER_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Samples that are numbers"},
+    [COUNTER_SERIES] = {"series", "Series", TA_TEXT, .doc = "Name of the value within the counter"},
+    [COUNTER_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Samples with a numeric value"},
     [COUNTER_MIN] = {"min", "Min", TA_NUMBER, .doc = "Smallest value"},
     [COUNTER_MAX] = {"max", "Max", TA_NUMBER, .doc = "Largest value"},
     [COUNTER_LAST] =
         {"last", "Last", TA_NUMBER,
-         .doc = "Value of the latest sample; none where several files of a rank have the counter"},
+         .doc = "Value of the latest sample; empty if several files of the rank have the counter"},
 };
 
 static const struct ta_table_def counter = {
@@ -83,8 +83,8 @@ enum { INSTANT_RANK, INSTANT_CATEGORY, INSTANT_NAME, INSTANT_COUNT };
 static const struct ta_column instant_columns[] = {
     [INSTANT_RANK] = TA_RANK_COLUMN,
     [INSTANT_CATEGORY] = {"category", "Category", TA_TEXT, .doc = "Category as recorded"},
-    [INSTANT_NAME] = {"name", "Name", TA_TEXT, .role = TA_NOTE, .doc = "Name of the instant"},
-    [INSTANT_COUNT] = {"count", "Count", TA_COUNT, .doc = "How often it was recorded"},
+    [INSTANT_NAME] = {"name", "Name", TA_TEXT, .role = TA_NOTE, .doc = "Name of the instant event"},
+    [INSTANT_COUNT] = {"count", "Count", TA_COUNT, .doc = "Times that it was recorded"},
 };
 
 static const struct ta_table_def instant = {
@@ -100,20 +100,20 @@ enum { ASYNC_RANK, ASYNC_CATEGORY, ASYNC_NAME, ASYNC_COUNT, ASYNC_TOTAL, ASYNC_M
 static const struct ta_column async_columns[] = {
     [ASYNC_RANK] = TA_RANK_COLUMN,
     [ASYNC_CATEGORY] = {"category", "Category", TA_TEXT, .doc = "Category as recorded"},
-    [ASYNC_NAME] = {"name", "Name", TA_TEXT, .role = TA_NOTE, .doc = "Name of the begin"},
-    [ASYNC_COUNT] = {"count", "Count", TA_COUNT, .doc = "Begins that have an end"},
+    [ASYNC_NAME] = {"name", "Name", TA_TEXT, .role = TA_NOTE, .doc = "Name of the span"},
+    [ASYNC_COUNT] = {"count", "Count", TA_COUNT, .doc = "Spans with both a begin and an end"},
     [ASYNC_TOTAL] = {"total_ns", "Total", TA_NS,
-                     .doc = "Sum of their durations, which may overlap"},
+                     .doc = "Sum of their durations; spans may overlap"},
     [ASYNC_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .doc = "Mean duration"},
-    [ASYNC_MAX] = {"max_ns", "Max", TA_NS, .doc = "Longest one"},
+    [ASYNC_MAX] = {"max_ns", "Max", TA_NS, .doc = "Longest duration"},
 };
 
 static const struct ta_table_def async = {
     "asyncs.by_name",
     "Asynchronous spans",
     TA_COLUMNS(async_columns),
-    .doc = "One row per rank, category and name of spans that belong to no thread, such as "
-           "collectives and steps of their proxies in traces of NCCL's profiler plugins.",
+    .doc = "One row per rank, category and name of spans that belong to no thread, such as the "
+           "collectives and proxy steps in traces of NCCL's profiler plugins.",
     .tier = TA_TIER_DETAIL,
     .brief = &(const struct ta_brief){
         .place = 445, .rows = 6, .largest = &async_columns[ASYNC_TOTAL], .alone = true}};
@@ -269,7 +269,7 @@ static const struct ta_analysis_ops ops = {.section = "run",
                                            .finish = finish,
                                            .tables = tables};
 
-TA_PLUGIN(analysis, recorded, &ops, .title = "Counters, instants, asynchronous spans",
-          .summary = "What a trace has besides spans: counters.by_name, instants.by_name, "
-                     "asyncs.by_name",
-          .version = "2");
+TA_PLUGIN(
+    analysis, recorded, &ops, .title = "Counters, instants, asynchronous spans",
+    .summary = "What a trace has besides spans: counters.by_name, instants.by_name, asyncs.by_name",
+    .version = "2");

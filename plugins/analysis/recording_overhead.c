@@ -80,25 +80,23 @@ static const struct ta_column by_part_columns[] = {
     [RANK] = TA_RANK_COLUMN,
     [PART] = {"part", "Part", TA_TEXT, .read_as = TA_AS_RECORDED_PART,
               .doc = "What the profiler recorded"},
-    [COUNT] = {"count", "Count", TA_COUNT, .doc = "How many of them"},
+    [COUNT] = {"count", "Count", TA_COUNT, .doc = "Number of records"},
     [COST] = {"cost_ns", "Estimate", TA_NS, .better = TA_LOWER, .read_as = TA_AS_RECORDED_COST,
-              .doc = "What recording them took of the host's time, by what one of them took where "
-                     "it was measured"},
-    [LOW] = {"low_ns", "At least", TA_NS, .better = TA_LOWER, .doc = "Half of it"},
-    [HIGH] = {"high_ns", "At most", TA_NS, .better = TA_LOWER, .doc = "Twice as much"},
+              .doc = "Host time that recording them took, from the cost per record as measured"},
+    [LOW] = {"low_ns", "At least", TA_NS, .better = TA_LOWER, .doc = "Half of the estimate"},
+    [HIGH] = {"high_ns", "At most", TA_NS, .better = TA_LOWER, .doc = "Twice the estimate"},
     [SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-               .doc = "The estimate over the extent of the host's spans"},
+               .doc = "Estimate divided by the time span of the host's records"},
     [OPTION] = {"is_option", "Option", TA_FLAG, .read_as = TA_AS_RECORDED_OPTION,
-                .doc = "Whether the profiler records without it, too"},
-    [WHAT] = {"what", "Recorded item", TA_SENTENCE, .doc = "What is counted"},
+                .doc = "Whether this is optional: the profiler can record without it"},
+    [WHAT] = {"what", "Recorded item", TA_SENTENCE, .doc = "What was recorded and counted"},
 };
 
 static const struct ta_table_def by_part = {
     "recording.overhead", "Estimated cost of recording", TA_COLUMNS(by_part_columns),
-    .doc =
-        "One row per rank and kind of spans, where Python stacks, shapes or memory were "
-        "recorded. Scalar `recorder_cost_ns`: the estimate of all of them, of a rank on average. "
-        "`recording.explained` has what of it a device waited for.",
+    .doc = "One row per rank and kind of record, if Python stacks, shapes or memory were recorded. "
+           "Scalar `recorder_cost_ns`: the sum of the estimates, averaged over ranks. "
+           "`recording.explained` says how much of it the device waited for.",
     .tier = TA_TIER_DETAIL};
 
 enum {
@@ -118,27 +116,26 @@ static const struct ta_column explained_columns[] = {
     [EXPLAINED_IDLE] = {"idle_ns", "Idle", TA_NS, .better = TA_LOWER,
                         .doc = "Idle time of the device"},
     [EXPLAINED_NS] = {"explained_ns", "Explained", TA_NS, .better = TA_LOWER,
-                      .doc = "What of it there would not be without recording, as estimated"},
+                      .doc = "Idle time that would not exist without recording, estimated"},
     [EXPLAINED_LOW] = {"low_ns", "At least", TA_NS, .better = TA_LOWER,
-                       .doc = "With half the cost"},
+                       .doc = "Explained idle time at half the cost of recording"},
     [EXPLAINED_HIGH] = {"high_ns", "At most", TA_NS, .better = TA_LOWER,
-                        .doc = "With twice the cost"},
+                        .doc = "Explained idle time at twice the cost of recording"},
     [EXPLAINED_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-                         .doc = "The estimate over the idle time"},
+                         .doc = "Explained divided by idle time"},
 };
 
 static const struct ta_table_def explained = {
     "recording.explained",
     "Idle time that recording explains",
     TA_COLUMNS(explained_columns),
-    .doc = "One row per rank, device and kind of work of the host, where Python stacks, shapes or "
-           "memory were recorded: the gaps while it hands out work (`dispatch`), within ranges of "
-           "which no more is known, while it loads data, and the program's time before the first "
-           "activity of the device and after its last; also the gaps between activities that wait "
-           "in a queue, of which recording takes about 1 µs each. Without recording, a launch "
-           "would come "
-           "earlier by what recording took of its thread since the last gap; what the host waits "
-           "for would not. Findings about the host give no saving that is explained so.",
+    .doc = "One row per rank, device and kind of host work, if Python stacks, shapes or memory "
+           "were recorded: gaps while the host dispatches work (`dispatch`), is in ranges without "
+           "further detail, or loads data; the program's time before the device's first activity "
+           "and after its last; and gaps between queued activities, of which recording takes about "
+           "1 µs each. Without recording, a launch would come earlier by the time that recording "
+           "took on its thread since the last gap; what the host waits for would not. Findings "
+           "about the host promise no saving that recording explains.",
     .not_of_ranks = true,
     .tier = TA_TIER_DETAIL};
 
@@ -387,9 +384,8 @@ static const struct ta_scalar_def recorder_cost = {
     "Cost of recording",
     TA_UNIT_NS,
     TA_LOWER,
-    .doc =
-        "Estimate of what recording stacks, shapes or memory, and all else with them, took of the "
-        "host of a rank, on average; none where none of these was recorded",
+    .doc = "Estimated host time that recording takes (stacks, shapes, memory and everything else), "
+           "mean over ranks; empty if stacks, shapes and memory were not recorded",
     .read_as = TA_AS_RECORDER_COST};
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -451,6 +447,6 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .tables = tables};
 
 TA_PLUGIN(analysis, recording_overhead, &ops, .title = "Cost of recording",
-          .summary = "What stacks, shapes and memory cost the host: recording.overhead, "
-                     "recording.explained",
+          .summary = "Host time that recording stacks, shapes and memory takes: "
+                     "recording.overhead, recording.explained",
           .version = "2");

@@ -30,48 +30,47 @@ enum {
 static const struct ta_column replays_columns[] = {
     [REPLAYS_RANK] = TA_RANK_COLUMN,
     [REPLAYS_GRAPH] = {"graph", "Graph", TA_TEXT,
-                       .doc = "Range of the program around the capture; none without one"},
+                       .doc = "Range of the program around the capture; empty if there is none"},
     [REPLAYS_NODES] = {"nodes", "Nodes", TA_COUNT,
-                       .doc = "Kernels, copies and memory sets of one replay"},
+                       .doc = "Kernels, copies and memory sets per replay"},
     [REPLAYS_REPLAYS] = {"replays", "Replays", TA_COUNT, .doc = "Launches of the graph"},
-    [REPLAYS_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels of all replays"},
-    [REPLAYS_DEVICE] = {"device_ns", "On the device", TA_NS,
-                        .doc = "Sum of the durations of what the replays ran"},
+    [REPLAYS_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels in all replays"},
+    [REPLAYS_DEVICE] = {"device_ns", "Device time", TA_NS,
+                        .doc = "Sum of the durations of all activities in the replays"},
     [REPLAYS_CAPTURE] = {"capture", "Capture", TA_TEXT,
-                         .doc = "File in which the graph was captured: the run itself, or a map"},
+                         .doc = "File in which the graph was captured: the trace itself, or a map"},
     [REPLAYS_MAPPED] = {"mapped_kernels", "With operator", TA_COUNT, .better = TA_HIGHER,
-                        .doc = "Kernels whose operator comes from the capture"},
+                        .doc = "Kernels whose operator is known from the capture"},
     [REPLAYS_NOTE] = {"note", "Note", TA_TEXT,
-                      .doc = "Why the capture is not known, what it does not tell, or that only a "
-                             "part of the kernels was recorded"},
+                      .doc = "Why the capture is unknown or incomplete, or that only part of the "
+                             "kernels was recorded"},
 };
 
 static const struct ta_table_def replays = {
     "launches.replays", "Replayed graphs", TA_COLUMNS(replays_columns),
-    .doc = "One row per rank and graph that was replayed, where captures are known: those in the "
-           "trace itself or in a map. A capture has the operators, modules, ranges and shapes "
-           "around each launch; the kernels of its replays get them, in `ops.device_time`, "
-           "`ops.by_shape`, `ops.by_module`, `kernels.by_op`, `kernels.by_phase`, "
-           "`roofline.by_op` and wherever else work is told by operator. Times and calls of the "
-           "host stay as recorded.\n\n"
-           "The capture of a graph is the one with as many nodes of the same kinds in the same "
-           "order, and of the same names where calls name their kernels. Of several alike it is "
-           "one of the nearest run: of the same process, then folder, then rank. Of several of a "
-           "run it is the one whose range has a number of the ranges around the launch "
-           "(`capture_8`, `step[DECODE bs=8]`), else the one of the same place by size; else, "
-           "where they tell the same operators, shapes in which they differ are left out.\n\n"
-           "Kernels of branches that run at the same time have no order where nodes have no "
-           "numbers. Kernels of one name have the operator, module and shapes that all nodes of "
-           "the name have. Of a replay of which only a part was recorded, numbers of nodes or "
-           "the order of a replay that was recorded whole tell which part it is.\n\n"
-           "Kernels of graphs that the program marked (`torch.cuda.graph_annotations`) have the "
-           "mark for an operator where no capture is known.",
+    .doc =
+        "One row per rank and replayed graph, if captures are known: from the trace itself or from "
+        "a map. A capture has the operators, modules, ranges and shapes around each launch; the "
+        "kernels of its replays get them, in `ops.device_time`, `ops.by_shape`, `ops.by_module`, "
+        "`kernels.by_op`, `kernels.by_phase`, `roofline.by_op` and everywhere else that work is "
+        "grouped by operator. Host times and calls stay as recorded.\n\nA graph is matched with "
+        "the capture that has the same number of nodes of the same kinds in the same order, and of "
+        "the same names if calls name their kernels. If several match, the nearest run decides: "
+        "same process, then folder, then rank. If several of one run match, it is the one whose "
+        "range has a number of the ranges around the launch (`capture_8`, `step[DECODE bs=8]`), "
+        "otherwise the one at the same position by size. If still undecided but with the same "
+        "operators, shapes that differ are left out.\n\nKernels of parallel branches have no order "
+        "if nodes have no numbers. Kernels with the same name get the operator, module and shapes "
+        "that all nodes of that name share. For a partially recorded replay, the numbers of nodes, "
+        "or the order of a completely recorded replay, show which part it is.\n\nKernels of graphs "
+        "that the program marked (`torch.cuda.graph_annotations`) get the mark as their operator "
+        "if no capture is known.",
     .order = {&replays_columns[REPLAYS_DEVICE], TA_DESCENDING}};
 
 static const struct ta_scalar_def mapped_share = {
     "replays_mapped_share", "Replayed kernels with operator", TA_UNIT_RATIO, TA_HIGHER,
-    .doc = "Kernels of replayed graphs whose operator comes from a capture, over all of them; none "
-           "without captures"};
+    .doc = "Kernels of replayed graphs whose operator is known from a capture, divided by all "
+           "kernels of replayed graphs; empty without captures"};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)

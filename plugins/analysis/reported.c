@@ -35,32 +35,32 @@ static const struct ta_column figure_table_columns[] = {
     [FIGURE_RANK] = TA_DUMP_RANK_COLUMN,
     [FIGURE_GROUP] = {"group", "Topic", TA_WORD, .doc = "What the figure is about"},
     [FIGURE_NAME] = {"figure", "Figure", TA_WORD, .doc = "Name of the figure"},
-    [FIGURE_FILE] = {"file", "File", TA_INTEGER, .role = TA_NOTE,
-                     .doc =
-                         "Number of the dump among those of the rank that have the figure, from 0"},
-    [FIGURE_VALUE] = {"value", "Value", TA_NUMBER, .doc = "The value, in the unit beside it"},
+    [FIGURE_FILE] =
+        {"file", "File", TA_INTEGER, .role = TA_NOTE,
+         .doc = "Number of the dump among the rank's dumps with this figure, starting at 0"},
+    [FIGURE_VALUE] = {"value", "Value", TA_NUMBER, .doc = "Value of the figure, in its unit"},
     [FIGURE_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the value"},
 };
 
 static const struct ta_table_def figure_table = {
     "figures.reported", "Figures the profiler reported", TA_COLUMNS(figure_table_columns),
-    .doc = "One row per figure that a profiler worked out itself, in our units, and never in "
-           "place of ours.",
+    .doc = "One row per figure that a profiler computed itself, converted to our units and never "
+           "used in place of our own.",
     .brief = &(const struct ta_brief){.place = 460, .rows = 12, .alone = true}};
 
 enum { AGGREGATE_METRIC, AGGREGATE_MIN, AGGREGATE_MEAN, AGGREGATE_MAX, AGGREGATE_UNIT };
 static const struct ta_column aggregate_table_columns[] = {
     [AGGREGATE_METRIC] = {"metric", "Metric", TA_WORD, .doc = "What was measured on each rank"},
-    [AGGREGATE_MIN] = {"min", "Min", TA_NUMBER, .doc = "Smallest of all ranks"},
+    [AGGREGATE_MIN] = {"min", "Min", TA_NUMBER, .doc = "Smallest value over all ranks"},
     [AGGREGATE_MEAN] = {"mean", "Mean", TA_NUMBER, .doc = "Mean over all ranks"},
-    [AGGREGATE_MAX] = {"max", "Max", TA_NUMBER, .doc = "Largest of all ranks"},
+    [AGGREGATE_MAX] = {"max", "Max", TA_NUMBER, .doc = "Largest value over all ranks"},
     [AGGREGATE_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW,
                         .doc = "Unit of the values"},
 };
 
 static const struct ta_table_def aggregate_table = {
     "figures.aggregated", "Metrics over all ranks", TA_COLUMNS(aggregate_table_columns),
-    .doc = "One row per metric that a profiler put together over all ranks, and one of the "
+    .doc = "One row per metric that a profiler aggregated over all ranks, and one for the "
            "durations of the sessions that it lists.",
     .brief = &(const struct ta_brief){.place = 390,
                                       .rows = 12,
@@ -79,10 +79,10 @@ enum {
 static const struct ta_column advice_table_columns[] = {
     [ADVICE_RANK] = TA_DUMP_RANK_COLUMN,
     [ADVICE_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
-                      .doc = "Place in the order of the profiler, from 0"},
+                      .doc = "Position in the profiler's list, starting at 0"},
     [ADVICE_CATEGORY] = {"category", "Topic", TA_TEXT, .doc = "What the advice is about"},
     [ADVICE_PRIORITY] = {"priority", "Priority", TA_TEXT,
-                         .doc = "Priority as the profiler gave it"},
+                         .doc = "Priority that the profiler assigned"},
     [ADVICE_ISSUE] = {"issue", "Problem", TA_SENTENCE, .doc = "What the profiler found"},
     [ADVICE_SUGGESTION] = {"suggestion", "Suggestion", TA_SENTENCE,
                            .doc = "What the profiler suggested"},
@@ -90,8 +90,8 @@ static const struct ta_column advice_table_columns[] = {
 
 static const struct ta_table_def advice_table = {
     "advice.reported", "Advice from the profiler", TA_COLUMNS(advice_table_columns),
-    .doc = "Advice of the profiler, in its own words and order. Findings of ours are in section "
-           "`findings`."};
+    .doc = "Advice of the profiler, in its own words and order. This program's findings are in "
+           "section `findings`."};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
@@ -259,7 +259,6 @@ static const struct ta_analysis_ops ops = {
     .section = "reported", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, reported, &ops, .title = "As the profiler reported",
-          .summary =
-              "Figures and advice of the profiler itself: figures.reported, figures.aggregated, "
-              "advice.reported",
+          .summary = "Figures and advice from the profiler itself: figures.reported, "
+                     "figures.aggregated, advice.reported",
           .version = "1");

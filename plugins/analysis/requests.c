@@ -58,47 +58,53 @@ static const struct ta_column by_rank_table_columns[] = {
     [BY_RANK_REQUESTS] = {"requests", "Requests", TA_COUNT, .weight = 0.5,
                           .doc = "Number of requests"},
     [BY_RANK_TOKENS] = {"tokens", "Tokens", TA_COUNT, .weight = 0.5,
-                        .doc = "Tokens generated for all of them"},
+                        .doc = "Tokens generated for all requests"},
     [BY_RANK_TTFT_MEAN] = {"ttft_mean_ns", "TTFT mean", TA_NS_MEAN, .better = TA_LOWER,
                            .weight = 0.6,
-                           .doc = "Time until the step with the first tokens, mean over requests"},
+                           .doc = "Time to first token: until the end of the step with the first "
+                                  "tokens, mean over requests"},
     [BY_RANK_TTFT_P50] = {"ttft_p50_ns", "TTFT p50", TA_NS_MEAN, .better = TA_LOWER,
-                          .doc = "Median of these times"},
-    [BY_RANK_TTFT_P99] = {"ttft_p99_ns", "TTFT p99", TA_NS_MEAN, .better = TA_LOWER,
-                          .doc = "99th percentile: of fewer than a hundred nearly the longest"},
-    [BY_RANK_TTFT_P95] = {"ttft_p95_ns", "TTFT p95", TA_NS_MEAN, .better = TA_LOWER,
-                          .doc = "95th percentile of these times"},
-    [BY_RANK_TPOT_MEAN] =
-        {"tpot_mean_ns", "TPOT mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.8,
-         .doc = "Time after the first token, divided by the other tokens; mean over requests"},
-    [BY_RANK_TPOT_P50] = {"tpot_p50_ns", "TPOT p50", TA_NS_MEAN, .better = TA_LOWER,
-                          .doc = "Median of these times"},
-    [BY_RANK_TPOT_P99] = {"tpot_p99_ns", "TPOT p99", TA_NS_MEAN, .better = TA_LOWER,
-                          .doc = "99th percentile: of fewer than a hundred nearly the longest"},
-    [BY_RANK_TPOT_P95] = {"tpot_p95_ns", "TPOT p95", TA_NS_MEAN, .better = TA_LOWER,
-                          .doc = "95th percentile of these times"},
-    [BY_RANK_TIME_P50] = {"time_p50_ns", "Time p50", TA_NS_MEAN, .better = TA_LOWER,
-                          .doc = "Median time of a request, all steps"},
-    [BY_RANK_TIME_P99] = {"time_p99_ns", "Time p99", TA_NS_MEAN, .better = TA_LOWER,
-                          .doc = "99th percentile: of fewer than a hundred nearly the longest"},
-    [BY_RANK_TIME_P95] = {"time_p95_ns", "Time p95", TA_NS_MEAN, .better = TA_LOWER,
-                          .doc = "95th percentile"},
-    [BY_RANK_TPF] =
-        {"tpf", "TPF", TA_NUMBER, .better = TA_HIGHER, .weight = 0.6,
+                          .doc = "Median time to first token"},
+    [BY_RANK_TTFT_P99] =
+        {"ttft_p99_ns", "TTFT p99", TA_NS_MEAN, .better = TA_LOWER,
          .doc =
-             "Tokens per forward pass that decodes: sum of their tokens over sum of these passes"},
-    [BY_RANK_DECODE_TOKENS_PER_S] =
-        {"decode_tokens_per_s", "Decode rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
-         .weight = 0.8,
-         .doc = "Tokens per second that one request gets while it decodes: sum over sum"},
+             "99th percentile of the time to first token; below 100 requests close to the longest"},
+    [BY_RANK_TTFT_P95] = {"ttft_p95_ns", "TTFT p95", TA_NS_MEAN, .better = TA_LOWER,
+                          .doc = "95th percentile of the time to first token"},
+    [BY_RANK_TPOT_MEAN] = {"tpot_mean_ns", "TPOT mean", TA_NS_MEAN, .better = TA_LOWER,
+                           .weight = 0.8,
+                           .doc = "Time per output token: time after the first token over the "
+                                  "remaining tokens, mean over requests"},
+    [BY_RANK_TPOT_P50] = {"tpot_p50_ns", "TPOT p50", TA_NS_MEAN, .better = TA_LOWER,
+                          .doc = "Median time per output token"},
+    [BY_RANK_TPOT_P99] = {"tpot_p99_ns", "TPOT p99", TA_NS_MEAN, .better = TA_LOWER,
+                          .doc = "99th percentile of the time per output token; below 100 requests "
+                                 "close to the longest"},
+    [BY_RANK_TPOT_P95] = {"tpot_p95_ns", "TPOT p95", TA_NS_MEAN, .better = TA_LOWER,
+                          .doc = "95th percentile of the time per output token"},
+    [BY_RANK_TIME_P50] = {"time_p50_ns", "Time p50", TA_NS_MEAN, .better = TA_LOWER,
+                          .doc = "Median time of a request, all its steps"},
+    [BY_RANK_TIME_P99] =
+        {"time_p99_ns", "Time p99", TA_NS_MEAN, .better = TA_LOWER,
+         .doc =
+             "99th percentile of the time of a request; below 100 requests close to the longest"},
+    [BY_RANK_TIME_P95] = {"time_p95_ns", "Time p95", TA_NS_MEAN, .better = TA_LOWER,
+                          .doc = "95th percentile of the time of a request"},
+    [BY_RANK_TPF] = {"tpf", "TPF", TA_NUMBER, .better = TA_HIGHER, .weight = 0.6,
+                     .doc =
+                         "Tokens per forward pass while decoding: total tokens over total passes"},
+    [BY_RANK_DECODE_TOKENS_PER_S] = {"decode_tokens_per_s", "Decode rate", TA_TYPE_NUMBER,
+                                     TA_UNIT_PER_S, .better = TA_HIGHER, .weight = 0.8,
+                                     .doc = "Tokens per second that one request gets while "
+                                            "decoding: total tokens over total decoding time"},
 };
 
 static const struct ta_table_def by_rank_table = {
     "requests.by_rank",
     "Requests",
     TA_COLUMNS(by_rank_table_columns),
-    .doc = "One row per rank that recorded requests to a language model step by step. Requests "
-           "of one batch share their steps, so their times are not added up.",
+    .doc = "One row per rank that recorded language-model requests step by step. Requests in one "
+           "batch share their steps, so their times are not added up.",
     .rank_words = "Requests",
     .brief = &(const struct ta_brief){.place = 300, .rows = 8, .rows_are = "the first ranks"}};
 

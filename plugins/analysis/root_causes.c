@@ -197,31 +197,34 @@ enum { RANK, KIND, NAME, WITHIN, COLLECTIVES, EXCESS, SHARE };
 static const struct ta_column root_causes_columns[] = {
     [RANK] = TA_RANK_COLUMN,
     [KIND] = {"kind", "Kind", TA_WORD,
-              .doc = "kernel, copy (memory sets too), gap (the device was idle), host (what the "
-                     "busiest thread of a rank without devices did), or unexplained: none of the "
-                     "longest six of its time"},
+              .doc = "What made the rank late: kernel, copy (or memory set), gap (the device was "
+                     "idle), host (what the busiest thread of a rank without devices did), or "
+                     "unexplained (not among the six longest causes)"},
     [NAME] = {"name", "Cause", TA_TEXT,
-              .doc = "Name of the kernel or copy, cause of the gap as in Idle time by cause"},
+              .doc = "Name of the kernel or copy, or cause of the gap as for idle time"},
     [WITHIN] = {"within", "Called from", TA_TEXT,
                 .doc = "Operator that launched it, or where the host was"},
     [COLLECTIVES] = {"collectives", "Collectives", TA_COUNT,
-                     .doc = "That the rank was late to for it"},
+                     .doc = "Collectives that the rank entered late because of it"},
     [EXCESS] =
         {"excess_ns", "Extra time", TA_NS, .better = TA_LOWER,
-         .doc = "What the rank spent on it beyond the rank that came in the middle, in the time "
-                "before the collectives that it entered last; in all never more than it was late"},
-    [SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER, .doc = "Of the excess of all ranks"},
+         .doc =
+             "Time that the rank spent on this beyond the rank that entered in the middle, before "
+             "the collectives that it entered last; all rows together at most the rank's lateness"},
+    [SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+               .doc = "Extra time divided by the extra time of all ranks"},
 };
 
 static const struct ta_table_def root_causes = {
     "stragglers.blame",
     "Causes of lateness",
     TA_COLUMNS(root_causes_columns),
-    .doc = "One row per rank and what made it late, the 5,000 that cost most. The last rank to "
-           "enter a collective, or a transfer between two ranks, is compared with the typical "
-           "one of its peers (`excess` of `stragglers.by_rank`), or, without any, with the one "
-           "that entered in the middle, over the time since the collective before; where it was "
-           "late already then, since it had waited for another rank, the blame goes to that one.",
+    .doc = "One row per rank and cause of lateness, the 5,000 that cost most. The last rank to "
+           "enter a collective, or a transfer between two ranks, is compared over the time since "
+           "the previous collective with the typical rank of its peers (`excess` of "
+           "`stragglers.by_rank`), or without peers with the rank that entered in the middle. If "
+           "it was already late then because it had waited for another rank, the cause is assigned "
+           "to that rank.",
     .order = {&root_causes_columns[EXCESS], TA_DESCENDING},
     .joining = TA_JOIN_NOT,
     .not_of_ranks = true};
@@ -266,11 +269,10 @@ static void list_entries(const struct entry *entries, size_t n, const struct ta_
                [SHARE] = ta_share(e->excess, all));
     }
     if (kept < n)
-        ta_add_missing(
-            out,
-            "Of what makes ranks late the %zu largest parts of %zu are listed; the others "
-            "are %.1f %% of the excess.",
-            kept, n, 100 * (double)excess_of(entries + kept, n - kept) / (double)all);
+        ta_add_missing(out,
+                       "The %zu largest of %zu causes of lateness are listed; the others make up "
+                       "%.1f %% of the extra time.",
+                       kept, n, 100 * (double)excess_of(entries + kept, n - kept) / (double)all);
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,

@@ -36,36 +36,36 @@ enum {
     BY_WORLD_SIZE_EFFICIENCY
 };
 static const struct ta_column by_world_size_columns[] = {
-    [BY_WORLD_SIZE_MODEL] = {"model", "Model", TA_TEXT, .doc = "Model as tagged"},
+    [BY_WORLD_SIZE_MODEL] = {"model", "Model", TA_TEXT, .doc = "Model, from the session's tags"},
     [BY_WORLD_SIZE_WORLD_SIZE] = {"world_size", "World size", TA_COUNT,
-                                  .doc = "GPUs of the session as tagged"},
+                                  .doc = "GPUs of the session, from its tags"},
     [BY_WORLD_SIZE_RANKS_PER_BLOCK] =
         {"ranks_per_block", "Ranks per block", TA_COUNT,
          .doc = "Ranks that work on the same block: Ulysses size times ring size"},
     [BY_WORLD_SIZE_RANKS] = {"ranks", "Recorded ranks", TA_COUNT,
                              .doc = "Ranks whose blocks were recorded"},
     [BY_WORLD_SIZE_FRAMES_PER_BLOCK] = {"frames_per_block", "Frames per block", TA_NUMBER,
-                                        .doc = "Mean frames of a block"},
+                                        .doc = "Mean frames per block"},
     [BY_WORLD_SIZE_STEPS_PER_BLOCK] = {"steps_per_block", "Steps per block", TA_NUMBER,
                                        .doc = "Denoising steps over blocks"},
     [BY_WORLD_SIZE_FPS] = {"fps", "FPS", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
-                           .doc = "Frames over the time of the blocks, of all ranks together; "
-                                  "ranks of one block count once"},
+                           .doc = "Frames over the time of their blocks, all ranks together; the "
+                                  "ranks that share a block count once"},
     [BY_WORLD_SIZE_BASE_WORLD_SIZE] =
         {"base_world_size", "Compared with", TA_COUNT,
-         .doc = "Smallest world size with the same model, frames and steps per block"},
+         .doc = "Smallest world size with the same model, frames per block and steps per block"},
     [BY_WORLD_SIZE_SPEEDUP] = {"speedup", "Speed-up", TA_NUMBER, .better = TA_HIGHER,
-                               .doc = "FPS over that of the smaller world size"},
-    [BY_WORLD_SIZE_EFFICIENCY] = {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
-                                  .doc = "Speed-up over how many times more GPUs there are"},
+                               .doc = "FPS over the FPS of the smallest world size"},
+    [BY_WORLD_SIZE_EFFICIENCY] =
+        {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
+         .doc = "Speed-up divided by the factor by which the number of GPUs grows"},
 };
 
 static const struct ta_table_def by_world_size = {
     "scaling.by_world_size", "Scaling", TA_COLUMNS(by_world_size_columns),
-    .doc = "One row per model, world size and number of ranks that work on one block, where a "
-           "run has sessions of several world sizes whose tags say so. Sessions are compared "
-           "when model, frames and steps per block are the same. "
-           "Ranks that were not recorded count like the others."};
+    .doc = "One row per model, world size and number of ranks per block, if a run has sessions of "
+           "several world sizes according to their tags. Sessions are compared if model, frames "
+           "and steps per block are the same. Ranks that were not recorded count like the others."};
 
 /* ---- map ------------------------------------------------------------------------------------ */
 
@@ -224,5 +224,5 @@ static const struct ta_analysis_ops ops = {
     .section = "ranks", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, scaling, &ops, .title = "Scaling",
-          .summary = "Speed-up and efficiency of world sizes: scaling.by_world_size",
+          .summary = "Speed-up and efficiency by world size: scaling.by_world_size",
           .version = "1");

@@ -32,17 +32,19 @@ static const struct ta_column tokens_table_columns[] = {
     [TOKENS_CALLS] = {"calls", "Calls", TA_COUNT,
                       .doc = "Calls of the section that recorded tokens"},
     [TOKENS_TOKENS] = {"tokens", "Tokens", TA_COUNT, .weight = 0.5, .doc = "Tokens generated"},
-    [TOKENS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .doc = "Time of these calls"},
+    [TOKENS_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
+                      .doc = "Total time of these calls"},
     [TOKENS_TOKENS_PER_S] = {"tokens_per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S,
                              .better = TA_HIGHER, .weight = 0.6,
-                             .doc = "Sum of tokens over sum of times, not a mean of rates"},
+                             .doc = "Total tokens over total time"},
 };
 
 static const struct ta_table_def tokens_table = {
     "sections.tokens",
     "Tokens by section",
     TA_COLUMNS(tokens_table_columns),
-    .doc = "One row per rank and section that recorded tokens. 0 tokens are not recorded ones.",
+    .doc = "One row per rank and section that recorded tokens. A call that stored 0 tokens counts "
+           "as not recorded.",
     .order = {&tokens_table_columns[TOKENS_TOTAL], TA_DESCENDING},
     .rank_words = "Section"};
 
@@ -51,16 +53,16 @@ static const struct ta_column without_table_columns[] = {
     [WITHOUT_RANK] = TA_DUMP_RANK_COLUMN,
     [WITHOUT_SECTION] = {"section", "Section", TA_TEXT, .doc = "Name of the section"},
     [WITHOUT_CALLS] = {"calls", "Calls", TA_COUNT,
-                       .doc = "Calls of the section that stored no tokens"},
+                       .doc = "Calls of the section that recorded no tokens"},
     [WITHOUT_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                       .doc = "Time of these calls"},
+                       .doc = "Total time of these calls"},
 };
 
 static const struct ta_table_def without_table = {
     "sections.without_tokens", "Sections without tokens", TA_COLUMNS(without_table_columns),
-    .doc = "One row per rank and section with calls that stored no tokens: nobody recorded any, "
-           "or the recorder was called inside the section without a duration, which stores "
-           "nothing.",
+    .doc = "One row per rank and section with calls that recorded no tokens: either nobody "
+           "recorded any, or the recorder was called inside the section without a duration, which "
+           "stores nothing.",
     .order = {&without_table_columns[WITHOUT_TOTAL], TA_DESCENDING}};
 
 /* Tokens of 0 were not recorded: the profiler writes the same. */

@@ -38,15 +38,14 @@ enum { SESSION_RANK, SESSION_INDEX, SESSION_NAME, SESSION_START, SESSION_DUR, SE
 static const struct ta_column session_columns[] = {
     [SESSION_RANK] = TA_DUMP_RANK_COLUMN,
     [SESSION_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
-                       .doc = "Place among the sessions of the rank, from 0"},
+                       .doc = "Position among the sessions of the rank, starting at 0"},
     [SESSION_NAME] = {"session", "Session", TA_TEXT, .doc = "Name of the session"},
     [SESSION_START] = {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
-                       .doc =
-                           "Start since the first session of the run, by the clocks of the hosts"},
+                       .doc = "Start since the first session of the run, by the hosts' clocks"},
     [SESSION_DUR] = {"dur_ns", "Duration", TA_NS, .better = TA_LOWER, .read_as = TA_AS_SESSION_TIME,
                      .doc = "Duration of the session"},
     [SESSION_KIND] = {"kind", "Kind", TA_TEXT, .role = TA_NOTE,
-                      .doc = "`session`, or `request` that a server answered"},
+                      .doc = "`session`, or `request` for a request that a server answered"},
 };
 
 static const struct ta_table_def session = {"run.sessions", "Sessions", TA_COLUMNS(session_columns),
@@ -57,8 +56,8 @@ static const struct ta_column tag_columns[] = {
     [TAGS_RANK] = TA_DUMP_RANK_COLUMN,
     [TAGS_KEY] = {"key", "Tag", TA_TEXT, .read_as = TA_AS_TAG, .doc = "Name of the tag or setting"},
     [TAGS_VALUE] = {"value", "Value", TA_TEXT, .read_as = TA_AS_TAG_VALUE,
-                    .doc = "Its value, as written"},
-    [TAGS_COUNT] = {"count", "Times", TA_COUNT, .doc = "How often it is recorded"},
+                    .doc = "Value of the tag or setting, as written"},
+    [TAGS_COUNT] = {"count", "Times", TA_COUNT, .doc = "Times that it was recorded"},
 };
 
 static const struct ta_table_def tag = {"run.tags",
@@ -72,11 +71,11 @@ enum { HAPPENING_RANK, HAPPENING_INDEX, HAPPENING_NAME, HAPPENING_TIME, HAPPENIN
 static const struct ta_column happening_columns[] = {
     [HAPPENING_RANK] = TA_DUMP_RANK_COLUMN,
     [HAPPENING_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
-                         .doc = "Place in the order of recording, from 0"},
+                         .doc = "Position in recording order, starting at 0"},
     [HAPPENING_NAME] = {"name", "Event", TA_TEXT, .role = TA_NOTE, .doc = "Name of the event",
                         .read_as = TA_AS_HAPPENING},
     [HAPPENING_TIME] = {"time_ns", "Time", TA_NS, .doc = "Time since the first event of the rank"},
-    [HAPPENING_DATA] = {"data", "Data", TA_SENTENCE, .doc = "What was recorded with it"},
+    [HAPPENING_DATA] = {"data", "Data", TA_SENTENCE, .doc = "Data recorded with the event"},
 };
 
 static const struct ta_table_def happening = {

@@ -17,29 +17,32 @@ static const double BANDWIDTH_PART = 0.1;
 
 enum { OP, SIZE, COUNT, SMALL, LARGEST, LATENCY, TAX, SHARE };
 static const struct ta_column by_op_columns[] = {
-    [OP] = {"op", "Operation", TA_TEXT, .doc = "As in the table of collectives"},
-    [SIZE] = {"size", "Group size", TA_COUNT, .doc = "Ranks of the groups"},
-    [COUNT] = {"count", "Collectives", TA_COUNT, .doc = "Whose transfer and message are known"},
+    [OP] = {"op", "Operation", TA_TEXT, .doc = "Collective operation"},
+    [SIZE] = {"size", "Group size", TA_COUNT, .doc = "Ranks per process group"},
+    [COUNT] = {"count", "Collectives", TA_COUNT,
+               .doc =
+                   "Collectives of the operation whose transfer time and message size are known"},
     [SMALL] = {"small", "Small", TA_COUNT, .better = TA_LOWER,
-               .doc = "Those that take less than twice the latency, at less than a tenth of the "
-                      "best bus bandwidth of the operation"},
-    [LARGEST] = {"largest", "Largest message", TA_BYTES, .doc = "Largest message among them"},
+               .doc = "Collectives limited by latency: shorter than twice the latency, and below a "
+                      "tenth of the operation's best bus bandwidth"},
+    [LARGEST] = {"largest", "Largest message", TA_BYTES,
+                 .doc = "Largest message among the small collectives"},
     [LATENCY] = {"latency_ns", "Latency", TA_NS_MEAN, .better = TA_LOWER,
-                 .doc = "5th percentile of the transfers of the operation on so many ranks"},
-    [TAX] = {"tax_ns", "Tax", TA_NS, .better = TA_LOWER,
-             .doc = "Small collectives of a group, on average over the groups, times the latency: "
-                    "what fewer, larger ones would save a rank at most"},
+                 .doc = "5th percentile of the transfer time of the operation at this group size"},
+    [TAX] = {"tax_ns", "Latency cost", TA_NS, .better = TA_LOWER,
+             .doc = "Latency times the mean number of small collectives per group: the most that "
+                    "fewer, larger collectives would save a rank"},
     [SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-               .doc = "Of the transfers of all operations"},
+               .doc = "Latency cost divided by the transfer time of all operations"},
 };
 
 static const struct ta_table_def by_op = {
     "collectives.small",
     "Small collectives",
     TA_COLUMNS(by_op_columns),
-    .doc = "One row per operation and size of group with small messages: those that take less "
-           "than twice the 5th percentile of the transfers, at less than a tenth of the best "
-           "bandwidth of the operation.",
+    .doc = "One row per operation and group size with small messages: collectives shorter than "
+           "twice the 5th percentile of the transfer time, and below a tenth of the operation's "
+           "best bandwidth.",
     .order = {&by_op_columns[TAX], TA_DESCENDING},
     .joining = TA_JOIN_NOT};
 
@@ -148,5 +151,5 @@ static const struct ta_analysis_ops ops = {
 };
 
 TA_PLUGIN(analysis, small_collectives, &ops, .title = "Small collectives",
-          .summary = "Messages so small that latency is all of their time: collectives.small",
+          .summary = "Messages so small that their time is all latency: collectives.small",
           .version = "1");

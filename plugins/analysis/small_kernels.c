@@ -45,20 +45,21 @@ enum {
 static const struct ta_column small_columns[] = {
     [RANK] = TA_RANK_COLUMN,
     [KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels executed"},
-    [TOTAL] = {"total_ns", "Total", TA_NS, .doc = "Sum of their durations"},
+    [TOTAL] = {"total_ns", "Total", TA_NS, .doc = "Sum of the durations of all kernels"},
     [SMALL] = {"small", "Small", TA_COUNT, .better = TA_LOWER,
                .doc = "Kernels shorter than the option small_kernels.below (10 µs)"},
     [SMALL_SHARE] = {"small_share", "Small %", TA_RATIO, .better = TA_LOWER,
-                     .doc = "Small over kernels"},
+                     .doc = "Small kernels divided by all kernels"},
     [SMALL_TIME] = {"small_ns", "Small kernel time", TA_NS,
                     .doc = "Sum of the durations of small kernels"},
     [SMALL_TIME_SHARE] = {"small_time_share", "Time in small %", TA_RATIO, .better = TA_LOWER,
-                          .doc = "Time in small kernels over the total"},
+                          .doc = "Time in small kernels divided by the time of all kernels"},
     [UNDER] = {"under_launch", "Shorter than launch", TA_COUNT, .better = TA_LOWER,
-               .doc = "Kernels that took less time than the call that launched them took on the "
-                      "host; none without a linked call. Launches of graphs are left out"},
-    [UNDER_SHARE] = {"under_launch_share", "Shorter than launch, share", TA_RATIO,
-                     .better = TA_LOWER, .doc = "The same over the kernels with such a call"},
+               .doc = "Kernels that took less time than their launch call took on the host; empty "
+                      "if no launch is known. Graph launches are left out"},
+    [UNDER_SHARE] =
+        {"under_launch_share", "Shorter than launch, share", TA_RATIO, .better = TA_LOWER,
+         .doc = "Kernels shorter than their launch divided by all kernels with a known launch"},
     [UNDER_TIME] = {"under_launch_ns", "Time shorter than launch", TA_NS,
                     .doc = "Sum of the durations of these kernels"},
 };

@@ -267,46 +267,43 @@ enum {
 };
 static const struct ta_column steps_jitter_columns[] = {
     [JITTER_RANK] = TA_RANK_COLUMN,
-    [JITTER_DEVICE] = TA_DEVICE_COLUMN_OF("Device that was looked at: of a process with several "
-                                          "the one with most activities"),
+    [JITTER_DEVICE] = TA_DEVICE_COLUMN_OF(
+        "Device that was analyzed: if a process has several, the one with the most activities"),
     [JITTER_KIND] = {"kind", "Kind", TA_TEXT,
-                     .doc = "Name of the steps without numbers; of denoising steps those that "
-                            "launch the same kernels are a kind"},
+                     .doc = "Name of the steps without numbers; denoising steps that launch the "
+                            "same kernels are one kind"},
     [JITTER_STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Steps of the kind, without set-up steps"},
     [JITTER_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER,
-                    .doc = "Median time on the host"},
+                    .doc = "Median step time on the host"},
     [JITTER_P95] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER,
-                    .doc = "95th percentile (type 7)"},
+                    .doc = "95th percentile of the step time (type 7)"},
     [JITTER_RATIO] = {"p95_ratio", "p95 / p50", TA_NUMBER, .better = TA_LOWER,
                       .doc = "p95 divided by p50"},
     [JITTER_MAD] = {"mad_share", "MAD", TA_RATIO, .better = TA_LOWER,
-                    .doc = "Median distance from the median, divided by the median"},
+                    .doc = "Median absolute deviation of the step time divided by its median"},
     [JITTER_CHANGE] = {"change_ns", "Mean step-to-step change", TA_NS_MEAN, .better = TA_LOWER,
                        .doc = "Mean difference between a step and the next of its kind"},
     [JITTER_OUTLIERS] = {"outliers", "Outliers", TA_COUNT, .better = TA_LOWER,
-                         .doc = "Steps in `steps.outliers`"},
+                         .doc = "Number of unusually long steps, as listed in `steps.outliers`"},
     [JITTER_EXCESS] = {"excess_ns", "Extra time", TA_NS, .better = TA_LOWER,
-                       .doc = "Time of the outliers beyond the median, summed"},
+                       .doc = "Time of the outlier steps beyond the median, summed"},
     [JITTER_SHARE] = {"excess_share", "Extra time share", TA_RATIO, .better = TA_LOWER,
-                      .doc = "Excess divided by the time of all steps of the kind"},
+                      .doc = "Extra time divided by the time of all steps of the kind"},
     [JITTER_CAUSE] = {"cause", "Cause", TA_WORD,
-                      .doc = "What makes the outliers long: more kernels, slower kernels, "
-                             "communication, copies, or idle time with that cause "
-                             "(`gpu_idle.by_cause`)"},
+                      .doc = "What makes the outlier steps long: more kernels, slower kernels, "
+                             "communication, copies, or idle time and its cause"},
     [JITTER_CAUSE_EXCESS] = {"cause_ns", "Extra time by cause", TA_NS, .better = TA_LOWER,
-                             .doc = "Part of the excess that comes from that cause"},
+                             .doc = "Part of the extra time due to that cause"},
     [JITTER_CONCENTRATED] = {"concentrated", "Share of the cause's idle time", TA_RATIO,
-                             .doc =
-                                 "Part of all idle time of that cause in the steps that is excess "
-                                 "of the outliers; null unless the cause is idle time"},
+                             .doc = "Extra idle time of the outliers divided by all idle time with "
+                                    "that cause in the steps; empty unless the cause is idle time"},
 };
 
 static const struct ta_table_def steps_jitter = {
     "steps.jitter", "Step jitter", TA_COLUMNS(steps_jitter_columns),
-    .doc =
-        "One row per rank and kind of step with at least eight steps that do not set the run up: "
-        "how much their times differ. Steps whose marks only enclose the launches, and steps "
-        "that read prompts of different lengths, are left out."};
+    .doc = "One row per rank and kind of step with at least eight steps, without set-up steps: how "
+           "much step times vary. Steps whose marks enclose only the launches, and steps that read "
+           "prompts of different lengths, are left out."};
 
 enum {
     OUTLIER_RANK,
@@ -324,33 +321,34 @@ enum {
 };
 static const struct ta_column steps_outliers_columns[] = {
     [OUTLIER_RANK] = TA_RANK_COLUMN,
-    [OUTLIER_DEVICE] = TA_DEVICE_COLUMN_OF("Device that was looked at"),
-    [OUTLIER_STEP] = {"step", "Step", TA_TEXT, .doc = "Label, as in the table of steps"},
-    [OUTLIER_KIND] = {"kind", "Kind", TA_TEXT, .doc = "As in `steps.jitter`"},
+    [OUTLIER_DEVICE] = TA_DEVICE_COLUMN_OF("Device that was analyzed"),
+    [OUTLIER_STEP] = {"step", "Step", TA_TEXT, .doc = "Label of the step"},
+    [OUTLIER_KIND] = {"kind", "Kind", TA_TEXT, .doc = "Kind of the step"},
     [OUTLIER_START] = {"host_start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
-                       .doc = "Since the earliest span of the rank"},
-    [OUTLIER_TIME] = {"dur_ns", "Time", TA_NS, .better = TA_LOWER, .doc = "Time on the host"},
+                       .doc = "Start, since the earliest span of the rank"},
+    [OUTLIER_TIME] = {"dur_ns", "Time", TA_NS, .better = TA_LOWER, .doc = "Step time on the host"},
     [OUTLIER_RATIO] = {"ratio", "Ratio", TA_NUMBER, .better = TA_LOWER,
-                       .doc = "Time divided by the median of its kind"},
+                       .doc = "Time of the step over the median of its kind"},
     [OUTLIER_EXCESS] = {"excess_ns", "Extra time", TA_NS, .better = TA_LOWER,
-                        .doc = "Time minus that median, and minus what the device is still at the "
-                               "work of earlier steps"},
-    [OUTLIER_CAUSE] = {"cause", "Cause", TA_WORD, .doc = "As in `steps.jitter`, of this step"},
+                        .doc = "Time of the step minus the median of its kind, and minus the time "
+                               "in which the device still works on earlier steps"},
+    [OUTLIER_CAUSE] = {"cause", "Cause", TA_WORD,
+                       .doc = "What makes this step long: more kernels, slower kernels, "
+                              "communication, copies, or idle time and its cause"},
     [OUTLIER_CAUSE_EXCESS] = {"cause_ns", "Extra time by cause", TA_NS, .better = TA_LOWER,
-                              .doc = "Part of the excess that comes from that cause"},
-    [OUTLIER_SITE] = {"site", "Place", TA_TEXT,
-                      .doc = "Where the host spent most of it; null unless the cause is idle "
-                             "time"},
+                              .doc = "Part of the extra time due to that cause"},
+    [OUTLIER_SITE] =
+        {"site", "Call site", TA_TEXT,
+         .doc = "Where the host spent most of the idle time; empty unless the cause is idle time"},
     [OUTLIER_KERNELS] = {"more_kernels", "Extra kernels", TA_INTEGER,
-                         .doc = "Kernels launched in it, minus the median"},
+                         .doc = "Kernels of the step minus the median of its kind"},
 };
 
 static const struct ta_table_def steps_outliers = {
     "steps.outliers", "Outlier steps", TA_COLUMNS(steps_outliers_columns), .tier = TA_TIER_DETAIL,
-    .doc =
-        "One row per step that takes at least 1.2 times the median of its kind, and is five "
-        "scaled median deviations and 100 µs above it, by more than waits for the work of earlier "
-        "steps."};
+    .doc = "One row per step that takes at least 1.2 times the median of its kind, and exceeds it "
+           "by five scaled median absolute deviations and 100 µs, not counting waits for the work "
+           "of earlier steps."};
 
 /* ---- steps of a kind ------------------------------------------------------------------------- */
 
@@ -696,6 +694,6 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            TA_READS(reads)};
 
 TA_PLUGIN(analysis, step_jitter, &ops, .title = "Step jitter",
-          .summary = "How much the times of steps differ, and why some take far longer: "
-                     "steps.jitter, steps.outliers",
+          .summary = "How much step times vary, and why some steps take far longer: steps.jitter, "
+                     "steps.outliers",
           .version = "1");

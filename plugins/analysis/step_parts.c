@@ -135,38 +135,41 @@ enum {
 static const struct ta_column parts_columns[] = {
     [OF_RANK] = TA_RANK_COLUMN,
     [OF_KIND] = {"kind", "Kind", TA_TYPE_INTEGER, .role = TA_KEY,
-                 .doc = "Kind of the first pass of the step, as calls of models have it: 0 does "
-                        "all its work, others are shortened by a cache or launch something else"},
+                 .doc = "Kind of the step, by its first denoiser pass: 0 does full work, others "
+                        "are shortened by a cache or launch other kernels"},
     [OF_STEPS] = {"steps", "Steps", TA_COUNT,
-                  .doc = "Steps of the kind that another one of the same block follows"},
-    [OF_STEP] = {"step_ns", "Step", TA_NS_MEAN, .better = TA_LOWER,
-                 .doc = "Median time from the first activity of a step to the first of the next"},
-    [OF_DENOISER] = {"denoiser_ns", "Denoiser", TA_NS_MEAN, .better = TA_LOWER,
-                     .doc = "Median of the time of it in which anything runs that a pass of the "
-                            "denoiser launched"},
+                  .doc = "Steps of the kind that are followed by another step of the same block"},
+    [OF_STEP] =
+        {"step_ns", "Step", TA_NS_MEAN, .better = TA_LOWER,
+         .doc =
+             "Median time from the first device activity of a step to the first of the next step"},
+    [OF_DENOISER] =
+        {"denoiser_ns", "Denoiser", TA_NS_MEAN, .better = TA_LOWER,
+         .doc = "Median time of a step in which work of a denoiser pass runs on the device"},
     [OF_OTHER] = {"other_ns", "Guidance, scheduler", TA_NS_MEAN, .better = TA_LOWER,
-                  .doc = "Median of the time in which only other work runs: guidance, the "
+                  .doc = "Median time of a step in which only other work runs: guidance, the "
                          "scheduler, copies"},
     [OF_IDLE] = {"idle_ns", "Idle", TA_NS_MEAN, .better = TA_LOWER,
-                 .doc = "Median of the time in which nothing runs"},
+                 .doc = "Median time of a step in which nothing runs on the device"},
     [OF_DENOISER_SHARE] = {"denoiser_share", "Denoiser share", TA_RATIO,
-                           .doc = "Median of its share of a step"},
-    [OF_OTHER_SHARE] = {"other_share", "Guidance and scheduler share", TA_RATIO, .better = TA_LOWER,
-                        .doc = "Likewise; what is left is idle"},
+                           .doc = "Median of denoiser time divided by step time"},
+    [OF_OTHER_SHARE] =
+        {"other_share", "Guidance and scheduler share", TA_RATIO, .better = TA_LOWER,
+         .doc = "Median of guidance and scheduler time divided by step time; the rest is idle"},
     [OF_HOST] = {"host_ns", "Host", TA_NS_MEAN, .better = TA_LOWER,
-                 .doc = "Median time on the host from one step's start to the next one's; "
-                        "null where kernels alone show steps"},
+                 .doc = "Median host time from the start of one step to the start of the next; "
+                        "empty if only kernels show the steps"},
     [OF_HOST_DENOISER] = {"host_denoiser_ns", "Host in denoiser", TA_NS_MEAN, .better = TA_LOWER,
-                          .doc = "Median of the time of it inside passes of the denoiser"},
+                          .doc = "Median host time of a step inside denoiser passes"},
     [OF_HOST_OTHER] = {"host_other_ns", "Host outside", TA_NS_MEAN, .better = TA_LOWER,
-                       .doc = "Median of the time between passes"},
+                       .doc = "Median host time of a step between denoiser passes"},
 };
 
 static const struct ta_table_def parts = {
     "diffusion.step_parts", "Denoising step breakdown", TA_COLUMNS(parts_columns),
-    .doc = "One row per rank and kind of denoising step: what the denoiser has of a step, and what "
-           "is between its passes. A step lasts until the next one of its block begins; the last "
-           "one of a block does not count. None where images are denoised in turns.",
+    .doc = "One row per rank and kind of denoising step: the denoiser's part of a step, and what "
+           "runs between its passes. A step lasts until the next one of its block begins, so the "
+           "last one of a block does not count. There are no rows if images are denoised in turns.",
     .tier = TA_TIER_DETAIL};
 
 /* ---- finish -------------------------------------------------------------------------------- */
@@ -287,6 +290,6 @@ static const struct ta_analysis_ops ops = {.section = "phases",
                                            .tables = tables};
 
 TA_PLUGIN(analysis, step_parts, &ops, .title = "Denoising step breakdown",
-          .summary = "What of a denoising step is the denoiser's, and what guidance's and the "
-                     "scheduler's: diffusion.step_parts",
+          .summary = "Time of a denoising step in the denoiser, and in guidance and the scheduler: "
+                     "diffusion.step_parts",
           .version = "1");

@@ -33,65 +33,72 @@ enum {
 };
 static const struct ta_column by_rank_columns[] = {
     [RANK] = TA_RANK_COLUMN,
-    [IS_LATE] = {"is_late", "Straggler", TA_FLAG, .better = TA_LOWER,
-                 .doc = "The verdict: z above 3.5 (of fewer than five ranks: excess above 10 %), "
-                        "excess of at least 2 %, and p below 0.05"},
-    [EXCESS] =
-        {"excess", "Slower by", TA_RATIO, .better = TA_LOWER,
-         .doc = "Own time beyond that of its peers, over theirs: of each collective the median of "
-                "the other ranks that come to the same place of the program from the same place "
-                "before. None without peers, such as of a pipeline stage that has no replicas"},
+    [IS_LATE] =
+        {"is_late", "Straggler", TA_FLAG, .better = TA_LOWER,
+         .doc = "Whether the rank is a straggler: slower by at least 2 %, modified z above 3.5 "
+                "(with fewer than five ranks: slower by more than 10 %), and p below 0.05"},
+    [EXCESS] = {"excess", "Slower by", TA_RATIO, .better = TA_LOWER,
+                .doc = "Own time minus its peers' own time, divided by the peers' time; the peers "
+                       "are the other ranks that reach the same collective at the same place in "
+                       "the program from the same previous one, and their median counts. Empty "
+                       "without peers, such as for a pipeline stage without replicas"},
     [COST_NS] =
         {"cost_ns", "Cost", TA_NS, .better = TA_LOWER, .read_as = TA_AS_RANK_COST,
-         .doc = "Of late ranks: by how much the run would be shorter had the rank taken as long as "
-                "its peers; the collectives are gone through once more, where each rank goes on "
-                "when the last one has come. All of its excess where ranks of its groups were not "
-                "read, since how long others waited for these is not known"},
+         .doc =
+             "How much shorter the run would be if this late rank took as long as its peers, from "
+             "replaying the collectives. If ranks of its groups were not read, all of its extra "
+             "time, since the waiting of the others is unknown. Empty if the rank is not late"},
     [COST_STEP_NS] = {"cost_step_ns", "Cost per step", TA_NS, .better = TA_LOWER,
-                      .doc = "The same over the steps of the profiler that it was recorded in"},
+                      .doc = "Cost over the profiler steps that were recorded"},
     [SINCE] = {"since", "Late since", TA_WORD, .role = TA_NOTE,
-               .doc = "Of late ranks: start, or change where the excess before a change point "
-                      "(PELT) is less than a quarter of that behind it"},
+               .doc =
+                   "For a late rank: start, or change if its extra time before a change point "
+                   "(PELT) is less than a quarter of that after it; empty if the rank is not late"},
     [SINCE_NS] = {"since_ns", "Late since (time)", TA_NS, .role = TA_NOTE,
-                  .doc = "When it changed, since the first collective of the rank"},
-    [SINCE_STEP] = {"since_step", "Since step", TA_INTEGER, .role = TA_NOTE,
-                    .doc = "In which step of the profiler"},
-    [LAST_ARRIVALS] = {"last_arrivals", "Last", TA_COUNT, .better = TA_LOWER, .weight = 0.6,
-                       .doc = "Collectives that the rank was the last to enter, beyond the "
-                              "uncertainty of the clocks"},
-    [COLLECTIVES] =
-        {"collectives", "Collectives", TA_COUNT,
-         .doc = "Its collectives with other ranks that nobody can leave before all have entered"},
+                  .doc = "Time at which the rank became late, since its first collective; empty if "
+                         "late from the start"},
+    [SINCE_STEP] =
+        {"since_step", "Since step", TA_INTEGER, .role = TA_NOTE,
+         .doc = "Profiler step in which the rank became late; empty if late from the start"},
+    [LAST_ARRIVALS] =
+        {"last_arrivals", "Last", TA_COUNT, .better = TA_LOWER, .weight = 0.6,
+         .doc =
+             "Collectives that the rank entered last, by more than the uncertainty of the clocks"},
+    [COLLECTIVES] = {"collectives", "Collectives", TA_COUNT,
+                     .doc = "Collectives of the rank with other ranks that no rank can leave "
+                            "before all have entered"},
     [LAST_SHARE] = {"last_share", "Last %", TA_RATIO, .better = TA_LOWER,
-                    .doc = "The one over the other"},
+                    .doc = "Collectives entered last divided by all its collectives"},
     [MEAN_LATENESS_NS] =
         {"mean_lateness_ns", "Mean lateness", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.9,
-         .doc = "Mean time from the start of the first rank to its own, on one clock"},
+         .doc = "Mean time from the first rank's entry to its own, on a common clock"},
     [MAX_LATENESS_NS] = {"max_lateness_ns", "Max lateness", TA_NS, .better = TA_LOWER,
-                         .weight = 0.3, .doc = "The longest of these"},
+                         .weight = 0.3,
+                         .doc = "Longest time from the first rank's entry to its own"},
     [WAIT_NS] = {"wait_ns", "Waits", TA_NS, .better = TA_LOWER, .weight = 0.6,
                  .read_as = TA_AS_RANK_WAIT,
-                 .doc = "Time in these collectives before the last one came"},
+                 .doc = "Time in these collectives before the last rank entered"},
     [OWN_NS] = {"own_ns", "Own time", TA_NS, .better = TA_LOWER, .weight = 0.9,
-                .doc = "Time before these collectives, each since the end of the collective "
-                       "before: what the rank itself takes"},
+                .doc = "Time between collectives, from the end of one to the entry into the next: "
+                       "what the rank itself takes"},
     [HOST_LATE_NS] =
         {"host_late_ns", "Launch delay (host)", TA_NS, .better = TA_LOWER,
-         .doc = "Part of it in which the device is idle since the host has launched nothing. A "
-                "rank that computes no longer than others and waits little has it here"},
+         .doc = "Part of its own time in which the device is idle because the host has launched "
+                "nothing; a rank that neither computes longer nor waits may lose its time here"},
     [HELD_UP_NS] = {"held_up_ns", "Caused waiting", TA_NS, .better = TA_LOWER, .weight = 0.9,
-                    .doc = "Time by which the collectives that it entered last would have begun "
-                           "earlier had it taken as long as the typical rank: from the second last "
-                           "to it, at most its own excess"},
+                    .doc = "How much earlier the collectives that it entered last would have begun "
+                           "if it had taken as long as the typical rank: its delay after the "
+                           "second-to-last rank, at most its own extra time"},
     [Z] = {"z", "Modified z", TA_NUMBER, .better = TA_LOWER, .role = TA_NOTE,
-           .doc = "Excess less the median of all ranks, in 1.48 median absolute deviations; none "
-                  "for fewer than five ranks"},
-    [P_VALUE] = {"p_value", "p", TA_NUMBER, .role = TA_NOTE,
-                 .doc = "Probability that some rank takes longest so often while all are alike: of "
-                        "the collectives, and of the steps, that make up nine tenths of the excess "
-                        "of those who take longest, the smaller binomial tail times ranks. Of 32 "
-                        "ranks or more the collectives of one rank in one step are one event, and "
-                        "how often it is among the slowest sixteenth counts as well"},
+           .doc = "Slower-by minus the median of all ranks, in 1.48 median absolute deviations; "
+                  "empty below five ranks"},
+    [P_VALUE] =
+        {"p_value", "p", TA_NUMBER, .role = TA_NOTE,
+         .doc = "Probability that some rank is the slowest this often if all ranks are alike: the "
+                "smaller of two binomial tails times the number of ranks, over the collectives and "
+                "over the steps that make up nine tenths of the slowest ranks' extra time. From 32 "
+                "ranks on, the collectives of a rank in one step count as one event, and how often "
+                "it is among the slowest sixteenth counts as well"},
 };
 
 static const struct ta_chart_def chart = {
@@ -109,14 +116,14 @@ static const struct ta_table_def by_rank = {
     "stragglers.by_rank",
     "Lateness by rank",
     TA_COLUMNS(by_rank_columns),
-    .doc = "One row per rank that has collectives with others on a common clock. The verdict "
-           "wants magnitude and persistence together: either is common among ranks that are all "
-           "alike. Both are of the time that a rank takes for itself between collectives, "
-           "beside its peers: ranks that do the same there, in its group or in another one, "
-           "such as replicas. Peers come to a collective, or to a transfer between two, from "
-           "the same one before, each at the same place in the sequence of its group. Up to 64 "
-           "ranks come in their order; of more, late ones come first, then those with most "
-           "excess. Chart `straggler`.",
+    .doc = "One row per rank that has collectives with others on a common clock. A straggler needs "
+           "both magnitude and persistence: either alone is common among ranks that are all alike. "
+           "Both are measured on the time that a rank takes for itself between collectives, "
+           "compared with its peers: ranks that do the same work there, in its group or in another "
+           "one, such as replicas. Peers reach a collective, or a transfer between two ranks, from "
+           "the same previous one, each at the same place in the sequence of its group. Up to 64 "
+           "ranks are in rank order; with more, late ones come first, then those with the most "
+           "extra time. Chart `straggler`.",
     .chart = {&chart},
     .rank_words = "Collectives",
     .joining = TA_JOIN_NOT,
@@ -187,7 +194,8 @@ static const struct ta_analysis_ops ops = {
     .tables = tables,
 };
 
-TA_PLUGIN(analysis, stragglers, &ops, .title = "Late ranks",
-          .summary =
-              "How late each rank is to the collectives that all have to enter: stragglers.by_rank",
-          .version = "1");
+TA_PLUGIN(
+    analysis, stragglers, &ops, .title = "Late ranks",
+    .summary =
+        "How late each rank enters the collectives that all have to enter: stragglers.by_rank",
+    .version = "1");

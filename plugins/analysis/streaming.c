@@ -46,23 +46,24 @@ enum {
 static const struct ta_column by_rank_table_columns[] = {
     [BY_RANK_RANK] = TA_DUMP_RANK_COLUMN,
     [BY_RANK_SESSION] = {"session", "Session", TA_INTEGER, .role = TA_KEY,
-                         .doc = "Number of the dump among those of the rank, from 0"},
+                         .doc = "Number of the dump among the rank's dumps, starting at 0"},
     [BY_RANK_FRAMES] = {"frames", "Frames sent", TA_COUNT, .better = TA_HIGHER, .weight = 0.4,
                         .doc = "Frames streamed"},
     [BY_RANK_DROPPED] = {"dropped", "Dropped", TA_COUNT, .better = TA_LOWER, .weight = 0.4,
                          .doc = "Frames dropped"},
     [BY_RANK_DROP_RATIO] = {"drop_ratio", "Drop ratio", TA_RATIO, .better = TA_LOWER, .weight = 0.6,
-                            .doc = "Dropped over sent and dropped"},
-    [BY_RANK_DROP_RATIO_REPORTED] = {"drop_ratio_reported", "As reported", TA_RATIO,
-                                     .better = TA_LOWER, .doc = "The same as the profiler has it"},
+                            .doc = "Dropped frames divided by sent and dropped frames"},
+    [BY_RANK_DROP_RATIO_REPORTED] = {"drop_ratio_reported", "Drop ratio, as reported", TA_RATIO,
+                                     .better = TA_LOWER,
+                                     .doc = "Drop ratio as the profiler reports it"},
     [BY_RANK_FPS] = {"fps", "FPS as reported", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
-                     .doc = "Frames of the last events over the time between them, which is one "
-                            "interval too short"},
+                     .doc = "Frame rate as the profiler reports it: frames of the last events over "
+                            "the time between them, which is one interval too short"},
     [BY_RANK_ENCODE_MEAN] = {"encode_mean_ns", "Encoding", TA_NS_MEAN, .better = TA_LOWER,
                              .doc = "Mean time to encode a batch of frames, as reported"},
     [BY_RANK_NETWORK_MEAN] = {"network_mean_ns", "Network", TA_NS_MEAN, .better = TA_LOWER,
-                              .doc = "Mean latency of the network, as reported"},
-    [BY_RANK_EVENTS] = {"events", "Events", TA_COUNT, .doc = "Batches of frames"},
+                              .doc = "Mean network latency, as reported"},
+    [BY_RANK_EVENTS] = {"events", "Events", TA_COUNT, .doc = "Batches of frames that were sent"},
 };
 
 static const struct ta_table_def by_rank_table = {
@@ -135,6 +136,7 @@ static const struct ta_table_def *const tables[] = {&by_rank_table, NULL};
 static const struct ta_analysis_ops ops = {
     .section = "streaming", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
-TA_PLUGIN(analysis, streaming, &ops, .title = "Streaming",
-          .summary = "Frames sent and dropped, encoding and network: streaming.by_rank",
-          .version = "1");
+TA_PLUGIN(
+    analysis, streaming, &ops, .title = "Streaming",
+    .summary = "Frames sent and dropped, encoding time and network latency: streaming.by_rank",
+    .version = "1");

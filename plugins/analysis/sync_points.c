@@ -395,26 +395,30 @@ enum { HARMFUL = SITE_FIELDS, RANK_HARMFUL_SHARE = RANK_FIELDS };
 
 static const struct ta_column by_site_columns[] = {
     [KIND] = {"kind", "Kind", TA_TEXT,
-              .doc = "Synchronization; the read of a single value, a blocking or pageable copy of "
-                     "less than 1 KiB; a larger blocking copy; or a larger one of pageable memory, "
-                     "which the driver has to stage"},
-    [CALL] = {"call", "Call", TA_TEXT, .doc = "Call of the runtime that waits"},
-    [SITE] = {"site", "Operator", TA_TEXT,
-              .doc = "Outermost operator around the call, else the range or function that made it"},
+              .doc = "Kind of wait: synchronization; value read (of a single value, or a blocking "
+                     "or pageable copy below 1 KiB); blocking copy (1 KiB or more); pageable copy "
+                     "(1 KiB or more of pageable memory, which the driver has to stage)"},
+    [CALL] = {"call", "Call", TA_TEXT, .doc = "Runtime call in which the host waits"},
+    [SITE] =
+        {"site", "Operator", TA_TEXT,
+         .doc =
+             "Outermost operator around the call; without one, the range or function that made it"},
     [CALLER] =
         {"caller", "Called from", TA_TEXT,
-         .doc = "Nearest Python function around the operator; none where stacks were not recorded"},
-    [COUNT] = {"count", "Calls", TA_COUNT, .better = TA_LOWER, .doc = "Number of waits, all ranks"},
+         .doc = "Nearest Python function around the operator; empty if stacks were not recorded"},
+    [COUNT] = {"count", "Calls", TA_COUNT, .better = TA_LOWER,
+               .doc = "Number of waits, over all ranks"},
     [TOTAL] = {"total_ns", "Host time", TA_NS, .better = TA_LOWER,
                .doc = "Time that host threads spent in the call"},
-    [DURING] = {"idle_during_ns", "Idle during", TA_NS, .better = TA_LOWER,
-                .doc = "Part of it in which no device of the rank worked and the next work was not "
-                       "launched yet; of waits at the same time the first has it"},
+    [DURING] =
+        {"idle_during_ns", "Idle during", TA_NS, .better = TA_LOWER,
+         .doc = "Part of the host time in which no device of the rank worked and the next work was "
+                "not launched yet; if several threads wait at once, it counts for the first wait"},
     [AFTER] = {"idle_after_ns", "Idle after", TA_NS, .better = TA_LOWER,
-               .doc = "From the end of the call until a device began to work or the next wait "
-                      "began, where none worked at its end"},
+               .doc = "Idle time from the end of the call until a device worked again or the next "
+                      "wait began; 0 if a device worked at its end"},
     [HARMFUL] = {"harmful_ns", "Harmful", TA_NS, .better = TA_LOWER,
-                 .doc = "Idle during and after"},
+                 .doc = "Idle time during and after the waits"},
 };
 
 static const struct ta_table_def by_site = {
@@ -422,12 +426,12 @@ static const struct ta_table_def by_site = {
     "Synchronization by call site",
     TA_COLUMNS(by_site_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per kind of wait, call, operator and caller, all ranks: host threads that "
-           "wait for the device, and what that costs. A wait does no harm while the devices of "
-           "the rank work; harm is the idle time during it, and after it until a device works "
-           "again or the next wait begins, in which the next work was not launched yet: work in "
-           "the queue is held up by something else. No moment counts twice; of waits at the "
-           "same time the first one has it.",
+    .doc = "One row per kind of wait, call, operator and caller, all ranks: host threads that wait "
+           "for the device, and what that costs. A wait does no harm while the rank's devices "
+           "work. Harm is idle time during the wait, and after it until a device works again or "
+           "the next wait begins, while the next work was not launched yet: queued work is delayed "
+           "by something else. No moment counts twice; if several threads wait at once, it counts "
+           "for the first wait.",
     .order = {&by_site_columns[HARMFUL], TA_DESCENDING}};
 
 static const struct ta_column by_rank_columns[] = {
@@ -436,12 +440,13 @@ static const struct ta_column by_rank_columns[] = {
                     .doc = "Number of waits"},
     [RANK_TOTAL] = {"total_ns", "Host time", TA_NS, .better = TA_LOWER, .weight = 0.1,
                     .doc = "Time that host threads spent in waits"},
-    [RANK_HARMFUL] = {"harmful_ns", "Harmful", TA_NS, .better = TA_LOWER, .weight = 0.5,
-                      .doc = "Device idle during waits and right after them, each moment once"},
+    [RANK_HARMFUL] =
+        {"harmful_ns", "Harmful", TA_NS, .better = TA_LOWER, .weight = 0.5,
+         .doc = "Device idle time during waits and right after them, each moment counted once"},
     [RANK_WINDOW] = {"window_ns", "Window", TA_NS,
-                     .doc = "First to last activity of all devices of the rank"},
+                     .doc = "From the first to the last activity of all devices of the rank"},
     [RANK_HARMFUL_SHARE] = {"harmful_share", "Harmful %", TA_RATIO, .better = TA_LOWER,
-                            .doc = "Harmful time over the window"},
+                            .doc = "Harmful time divided by the window"},
 };
 
 static const struct ta_table_def by_rank = {"sync.by_rank",
@@ -453,22 +458,23 @@ static const struct ta_table_def by_rank = {"sync.by_rank",
 
 static const struct ta_column by_kind_columns[] = {
     [KIND_RANK] = TA_RANK_COLUMN,
-    [KIND_KIND] = {"kind", "Kind", TA_TEXT, .doc = "As in the table of waits by place"},
+    [KIND_KIND] = {"kind", "Kind", TA_TEXT, .doc = "Kind of wait"},
     [KIND_COUNT] = {"count", "Calls", TA_COUNT, .better = TA_LOWER, .doc = "Number of waits"},
     [KIND_TOTAL] = {"total_ns", "Host time", TA_NS, .better = TA_LOWER,
-                    .doc = "Time that host threads spent in the call"},
-    [KIND_DURING] = {"idle_during_ns", "Idle during", TA_NS, .better = TA_LOWER,
-                     .doc = "Part of it in which no device of the rank worked and the next work "
-                            "was not launched yet; of waits at the same time the first has it"},
-    [KIND_AFTER] =
-        {"idle_after_ns", "Idle after", TA_NS, .better = TA_LOWER,
-         .doc = "From the end of the call until a device began to work or the next wait began"},
+                    .doc = "Time that host threads spent in these waits"},
+    [KIND_DURING] =
+        {"idle_during_ns", "Idle during", TA_NS, .better = TA_LOWER,
+         .doc = "Part of the host time in which no device of the rank worked and the next work was "
+                "not launched yet; if several threads wait at once, it counts for the first wait"},
+    [KIND_AFTER] = {"idle_after_ns", "Idle after", TA_NS, .better = TA_LOWER,
+                    .doc = "Idle time from the end of the call until a device worked again or the "
+                           "next wait began"},
     [KIND_REFILL] = {"idle_refill_ns", "Idle while refilling", TA_NS, .better = TA_LOWER,
-                     .doc = "Further idle time before the next wait in which the host was late: it "
+                     .doc = "Further idle time before the next wait because the host is late: it "
                             "has not got ahead of the device again"},
     [KIND_SAVING] = {"saving_ns", "Saving", TA_NS, .better = TA_LOWER,
-                     .doc = "Idle time of all three, of each wait at most the host's time in it: "
-                            "without the wait the host would be ahead by no more"},
+                     .doc = "Sum of these three idle times, per wait at most its host time: "
+                            "without the wait the host would be ahead by no more than that"},
 };
 
 static const struct ta_table_def by_kind = {
@@ -533,5 +539,5 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .tables = tables};
 
 TA_PLUGIN(analysis, sync_points, &ops, .title = "Synchronization",
-          .summary = "Waits for the device, with the part that does harm: sync.by_site",
+          .summary = "Waits for the device, and the idle time that they cause: sync.by_site",
           .version = "1");

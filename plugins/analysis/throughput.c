@@ -116,21 +116,20 @@ static const struct ta_partial_def partials[] = {
 
 enum { VALUES_RANK, VALUES_METRIC, VALUES_BASIS, VALUES_VALUE, VALUES_UNIT, VALUES_NOTE };
 static const struct ta_column values_columns[] = {
-    [VALUES_RANK] = TA_RANK_COLUMN_OF("Rank of the dump; none for all ranks together"),
+    [VALUES_RANK] = TA_RANK_COLUMN_OF("Rank of the dump; empty for all ranks together"),
     [VALUES_METRIC] = {"metric", "Metric", TA_WORD, .read_as = TA_AS_RATE,
                        .doc = "What is counted per second, or how long something takes"},
     [VALUES_BASIS] =
         {"basis", "Basis", TA_WORD, .read_as = TA_AS_RATE_BASIS,
-         .doc = "What it is made from: blocks, steady (without the first block), wall (session "
-                "time), until cut (start of the session to the last block of a report that is "
-                "cut), steps, sections; as reported is the profiler's own number"},
+         .doc = "What the value is computed from: blocks, steady (without the first block), wall "
+                "(session time), until cut (start of the session to the last block of a truncated "
+                "report), steps, sections; as reported is the profiler's own number"},
     [VALUES_VALUE] = {"value", "Value", TA_NUMBER, .weight = 1, .read_as = TA_AS_RATE_VALUE,
-                      .doc = "The value, in the unit beside it"},
+                      .doc = "The value, in the unit of the next column"},
     [VALUES_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the value"},
     [VALUES_NOTE] = {"note", "Note", TA_SENTENCE,
-                     .doc =
-                         "Why the profiler's number differs from ours; of all ranks how they were "
-                         "put together"},
+                     .doc = "Why the profiler's number differs from ours; for all ranks, how the "
+                            "ranks were combined"},
 };
 
 /* Figures that are rates or latencies; all others are in figures.reported. */
@@ -164,22 +163,21 @@ static const struct ta_table_def values = {
     "throughput.values",
     "Throughput and latency",
     TA_COLUMNS(values_columns),
-    .doc = "One row per rank, metric and basis. `blocks`: frames or blocks over the time of the "
-           "blocks, if every block says it; `steady`: the same without the first block; `wall`: "
-           "over the duration of the session; `until_cut`: instead of that, where a report is "
-           "cut, what is left of its blocks over the time from the start of the session to the "
-           "end of the last of them; `steps`: denoising steps over their time; `sections`: "
-           "tokens over the time of the sections that recorded them. `first_block_ns` on the "
-           "basis `wall` is from the start of the session to the end of the first block. "
-           "`as_reported` is the profiler's own number, `as_reported (GROUP)` that of another "
-           "of its groups, and `note` says why it is not ours. Of a trace of a diffusion `wall` is "
-           "the window of the program.\n\n"
-           "Rows without a rank are of the run, where several ranks have a rate. Ranks that "
-           "make videos of their own (data parallel) add up; of ranks that share the work on "
-           "one video the slowest counts. The tags `ulysses_size` × `ring_size` say how many "
-           "ranks share one; without them each rank is taken to have its own. On the basis "
-           "`wall` the frames or blocks of all videos are divided by the longest session. "
-           "`note` says what was assumed.",
+    .doc =
+        "One row per rank, metric and basis. `blocks`: frames or blocks over the time of the "
+        "blocks, if every block says it; `steady`: the same without the first block; `wall`: over "
+        "the duration of the session; `until_cut`: used instead of `wall` for a truncated report, "
+        "the remaining blocks over the time from the start of the session to the end of the last "
+        "of them; `steps`: denoising steps over their time; `sections`: tokens over the time of "
+        "the sections that recorded them. `first_block_ns` on the basis `wall` is the time from "
+        "the start of the session to the end of the first block. `as_reported` is the profiler's "
+        "own number, `as_reported (GROUP)` the number from another of its groups, and `note` says "
+        "why it differs from ours. For a trace of a diffusion, `wall` is the program's "
+        "window.\n\nRows without a rank are for the run, if several ranks have a rate. Ranks that "
+        "make videos of their own (data parallel) add up; if ranks share the work on one video, "
+        "the slowest counts. The tags `ulysses_size` × `ring_size` say how many ranks share one; "
+        "without them each rank is taken to have its own. On the basis `wall` the frames or blocks "
+        "of all videos are divided by the longest session. `note` says what was assumed.",
     .figures = &value_figures,
     .rank_words = "",
     .has_run_rows = true,
@@ -728,6 +726,6 @@ static const struct ta_analysis_ops ops = {.section = "diffusion",
                                            TA_READS(reads)};
 
 TA_PLUGIN(analysis, throughput, &ops, .title = "Diffusion and throughput",
-          .summary = "Rates and latencies on a named basis, with the profiler's own beside ours: "
+          .summary = "Rates and latencies on a named basis, with the profiler's own next to ours: "
                      "throughput.values",
           .version = "1");

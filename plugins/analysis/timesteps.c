@@ -35,26 +35,29 @@ enum {
 static const struct ta_column by_timestep_columns[] = {
     [STEP_RANK] = TA_DUMP_RANK_COLUMN,
     [STEP_PLACE] = {"place", "Step in pass", TA_INTEGER, .role = TA_KEY,
-                    .doc = "Place of the step in its pass, from 1"},
+                    .doc = "Position of the step in its pass through the schedule, starting at 1"},
     [STEP_TIMESTEP] = {"timestep", "Timestep", TA_NUMBER,
-                       .doc = "Noise level of the schedule there; none where passes differ"},
-    [STEP_COUNT] = {"steps", "Steps", TA_COUNT,
-                    .doc = "Steps at that place, without the first ones of the rank, which set the "
-                           "run up"},
+                       .doc =
+                           "Noise level of the schedule at that position; empty if passes differ"},
+    [STEP_COUNT] =
+        {"steps", "Steps", TA_COUNT,
+         .doc = "Steps at that position, without the rank's first steps, which include set-up"},
     [STEP_P50] = {"step_p50_ns", "Step p50", TA_NS_MEAN, .better = TA_LOWER,
-                  .doc = "Median of their times"},
+                  .doc = "Median time of these steps"},
     [STEP_LOW] = {"p50_low_ns", "Low", TA_NS_MEAN, .role = TA_NOTE,
-                  .doc = "Lower end of its 95 % interval; none of fewer than 6 steps"},
-    [STEP_HIGH] = {"p50_high_ns", "High", TA_NS_MEAN, .role = TA_NOTE, .doc = "Upper end"},
-    [STEP_SHORT] = {"short", "Shortened steps", TA_COUNT,
-                    .doc = "Shortened ones among them, where steps of the rank are clearly "
-                           "of two lengths, as a step cache makes them"},
+                  .doc = "Lower end of the median's 95 % confidence interval; empty below 6 steps"},
+    [STEP_HIGH] = {"p50_high_ns", "High", TA_NS_MEAN, .role = TA_NOTE,
+                   .doc =
+                       "Upper end of the median's 95 % confidence interval; empty below 6 steps"},
+    [STEP_SHORT] =
+        {"short", "Shortened steps", TA_COUNT,
+         .doc = "Steps shortened as by a step cache, if the rank's steps clearly have two lengths"},
     [STEP_SHARE] = {"share", "Share", TA_RATIO,
-                    .doc = "Of the time of all these steps of the rank"},
+                    .doc = "Time of these steps divided by the time of all steps of the rank"},
 };
 static const struct ta_chart_def chart = {
     .id = "step-by-timestep",
-    .title = "Time of a step by its place in the schedule",
+    .title = "Step time by position in the schedule",
     .caption = "Median time of each step of a pass, by rank.",
     .kind = TA_CHART_LINES,
     .x = &by_timestep_columns[STEP_PLACE],
@@ -67,9 +70,9 @@ static const struct ta_table_def by_timestep = {
     TA_COLUMNS(by_timestep_columns),
     .tier = TA_TIER_DETAIL,
     .not_of_ranks = true,
-    .doc = "One row per rank and place in the schedule, of ranks with several passes. Intervals of "
-           "medians are by order statistics. Chart `step-by-timestep`, where the medians of a rank "
-           "differ by more than a tenth."};
+    .doc = "One row per rank and position in the schedule, for ranks with several passes. "
+           "Confidence intervals of medians use order statistics. Chart `step-by-timestep`, if the "
+           "medians of a rank differ by more than a tenth."};
 
 /* A step of a rank. */
 struct step {
@@ -206,5 +209,5 @@ static const struct ta_analysis_ops ops = {.section = "diffusion",
                                            TA_READS(reads)};
 
 TA_PLUGIN(analysis, timesteps, &ops, .title = "Steps by timestep",
-          .summary = "What the first, second … step of a schedule takes: diffusion.by_timestep",
+          .summary = "How long the first, second … step of a schedule takes: diffusion.by_timestep",
           .version = "1");

@@ -280,18 +280,19 @@ static const struct ta_column wave_occupancy_columns[] = {
     [DEVICE_RANK] = TA_RANK_COLUMN,
     [DEVICE_DEVICE] = TA_DEVICE_COLUMN,
     [DEVICE_WINDOW] = {"window_ns", "Window", TA_NS,
-                       .doc = "First start to last end of the device's activities"},
-    [DEVICE_SM_EFFICIENCY] =
-        {"sm_efficiency", "SM efficiency", TA_RATIO, .better = TA_HIGHER, .weight = 0.3,
-         .doc = "Share of the multiprocessors that have a block, over the window, time in which "
-                "nothing runs included: an estimate of the profiler's blocks per multiprocessor, "
-                "of all kernels that run at a time 1 at most"},
+                       .doc = "From the start of the first to the end of the last device activity"},
+    [DEVICE_SM_EFFICIENCY] = {"sm_efficiency", "SM efficiency", TA_RATIO, .better = TA_HIGHER,
+                              .weight = 0.3,
+                              .doc =
+                                  "Estimated share of the multiprocessors with at least one block, "
+                                  "over the window including idle time: from the profiler's blocks "
+                                  "per multiprocessor, at most 1 for kernels that run together"},
     [DEVICE_OCCUPANCY] =
         {"occupancy", "Occupancy", TA_RATIO, .better = TA_HIGHER, .weight = 0.2,
-         .doc = "Share of the warps that a multiprocessor holds, as the profiler estimates it of "
-                "each kernel, weighted by duration; of kernels without it nothing counts"},
+         .doc = "Mean share of a multiprocessor's warp slots in use, estimated by the profiler per "
+                "kernel and weighted by duration; kernels without an estimate do not count"},
     [DEVICE_KNOWN] = {"known_ns", "Known time", TA_NS,
-                      .doc = "Time of the kernels that say their blocks per multiprocessor"},
+                      .doc = "Time of the kernels that record their blocks per multiprocessor"},
 };
 
 /* kernels.occupancy, and its rows. */
@@ -299,9 +300,9 @@ static const struct ta_table_def wave_occupancy = {
     "kernels.occupancy",
     "Use of the devices",
     TA_COLUMNS(wave_occupancy_columns),
-    .doc = "One row per rank and device whose kernels say how many blocks a multiprocessor "
-           "gets, or their occupancy: the figures \"SM efficiency\" and \"achieved occupancy\" of "
-           "the TensorBoard plug-in, over the window of the device.",
+    .doc = "One row per rank and device whose kernels record their blocks per multiprocessor, or "
+           "their occupancy: the figures \"SM efficiency\" and \"achieved occupancy\" of the "
+           "TensorBoard plug-in, over the device's window.",
     .tier = TA_TIER_DETAIL,
     .rank_words = "Kernels"};
 
@@ -430,38 +431,39 @@ static const struct ta_column by_kernel_columns[] = {
     [KERNEL_NAME] = {"name", "Kernel", TA_TEXT, .doc = "Name of the kernel"},
     [KERNEL_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of executions"},
     [KERNEL_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                      .doc = "Sum of durations, all ranks"},
-    [KERNEL_SHARE] = {"share", "Share", TA_RATIO, .doc = "Total over the total of all kernels"},
+                      .doc = "Sum of kernel durations, over all ranks"},
+    [KERNEL_SHARE] = {"share", "Share", TA_RATIO,
+                      .doc = "Time of this kernel divided by the time of all kernels"},
     [KERNEL_BLOCKS] = {"blocks_p50", "Blocks p50", TA_NUMBER,
                        .doc = "Median number of thread blocks"},
     [KERNEL_WAVES] = {"waves_p50", "Waves p50", TA_NUMBER,
-                      .doc = "Median of blocks over what the device holds at a time; below 1 over "
-                             "its multiprocessors"},
+                      .doc = "Median number of waves: blocks over the blocks that the device holds "
+                             "at a time; below 1, blocks over multiprocessors"},
     [KERNEL_EFFICIENCY] = {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
-                           .doc = "1 minus lost over the time of the executions for which it is "
-                                  "known; none when those are less than half"},
+                           .doc = "1 − lost time / time of the executions for which it is known; "
+                                  "empty if that is less than half of them"},
     [KERNEL_LOST] = {"lost_ns", "Lost", TA_NS, .better = TA_LOWER,
-                     .doc = "Time during which multiprocessors had no block: in the last wave, or "
-                            "because there were fewer blocks than multiprocessors"},
+                     .doc = "Time in which multiprocessors had no block: in the last wave, or with "
+                            "fewer blocks than multiprocessors"},
     [KERNEL_UNDERFILLED] = {"underfilled", "Underfilled runs", TA_COUNT, .better = TA_LOWER,
                             .doc =
                                 "Executions with fewer blocks than the device has multiprocessors"},
     [KERNEL_UNDERFILLED_NS] = {"underfilled_ns", "Underfilled time", TA_NS, .better = TA_LOWER,
-                               .doc = "Sum of the durations of these"},
+                               .doc = "Total duration of the underfilled runs"},
     [KERNEL_KNOWN] =
         {"known_ns", "Known time", TA_NS,
-         .doc = "Time of the executions for which the efficiency is known: blocks, number of "
-                "multiprocessors and, with more blocks than those, the occupancy were recorded"},
+         .doc = "Time of the executions with a known efficiency: blocks, number of multiprocessors "
+                "and, with more blocks than multiprocessors, the occupancy were recorded"},
 };
 
 static const struct ta_table_def by_kernel = {
     "kernels.waves",
     "Wave efficiency",
     TA_COLUMNS(by_kernel_columns),
-    .doc = "One row per kernel that records its grid. A device holds so many blocks at a time; "
-           "what is left over runs in a last wave that is mostly not full, and with fewer "
-           "blocks than multiprocessors some of these have no work. Occupancy is recorded on "
-           "NVIDIA only: elsewhere just the second is known. Kernels that fetch their work "
+    .doc = "One row per kernel that records its grid. A device holds a certain number of blocks at "
+           "a time. The remainder runs in a last wave, which is usually not full; with fewer "
+           "blocks than multiprocessors, some multiprocessors have no work. Occupancy is recorded "
+           "on NVIDIA only: elsewhere only the second case is known. Kernels that fetch their work "
            "themselves (\"persistent\") are left out.",
     .tier = TA_TIER_DETAIL,
     .order = {&by_kernel_columns[KERNEL_LOST], TA_DESCENDING}};

@@ -28,31 +28,34 @@ static const struct ta_partial_def partials[] = {{"casts", fields, FIELDS}, {0}}
 
 /* The columns are the fields of the partial. */
 static const struct ta_column casts_columns[] = {
-    [WHAT] = {"what", "Kind", TA_TEXT, .role = TA_KEY,
-              .doc = "dequantize, by a kernel written for it or by operators that unpack integers, "
-                     "or cast"},
+    [WHAT] =
+        {"what", "Kind", TA_TEXT, .role = TA_KEY,
+         .doc = "dequantize (by a dedicated kernel, or by operators that unpack integers) or cast"},
     [TYPE] = {"type", "Stored as", TA_TEXT, .role = TA_KEY,
-              .doc = "Type of the weights, or the library whose kernel it is"},
+              .doc = "Data type of the stored weights, or the library whose kernel converts them"},
     [ROWS] = {"rows", "Rows", TA_COUNT, .role = TA_KEY,
-              .doc = "First size of the weights; none where shapes were not recorded"},
-    [COLUMNS] = {"columns", "Columns", TA_COUNT, .role = TA_KEY, .doc = "Second size"},
+              .doc = "First dimension of the weights; empty if shapes were not recorded"},
+    [COLUMNS] = {"columns", "Columns", TA_COUNT, .role = TA_KEY,
+                 .doc = "Second dimension of the weights; empty if shapes were not recorded"},
     [PLACE] = {"place", "Where", TA_TEXT, .role = TA_KEY,
-               .doc = "Class of the module around it, else the function of Python; empty when "
-                      "neither was recorded"},
-    [CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER, .doc = "How often"},
-    [KERNELS] = {"kernels", "Kernels", TA_COUNT, .better = TA_LOWER, .doc = "Kernels executed"},
+               .doc = "Class of the module around the conversion, otherwise the Python function; "
+                      "empty if neither was recorded"},
+    [CALLS] = {"calls", "Calls", TA_COUNT, .better = TA_LOWER, .doc = "Number of conversions"},
+    [KERNELS] = {"kernels", "Kernels", TA_COUNT, .better = TA_LOWER,
+                 .doc = "Conversion kernels executed"},
     [TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-               .doc = "Sum of their durations, all ranks"},
+               .doc = "Sum of the durations of these kernels, over all ranks"},
     [GAP] = {"gap_ns", "Gaps", TA_NS, .better = TA_LOWER,
-             .doc = "Time between them and to the start of the GEMM, at most 20 µs each"},
+             .doc =
+                 "Idle time between these kernels and until the GEMM starts, at most 20 µs each"},
 };
 
 static const struct ta_table_def casts = {
     "kernels.weight_casts",
     "Weights cast or dequantized at each call",
     TA_COLUMNS(casts_columns),
-    .doc = "One row per type, size and place: kernels that cast or dequantize weights right before "
-           "the GEMM that multiplies by them.",
+    .doc = "One row per data type, size and place: kernels that cast or dequantize weights right "
+           "before the GEMM that uses them.",
     .tier = TA_TIER_DETAIL,
     .order = {&casts_columns[TOTAL], TA_DESCENDING}};
 

@@ -520,66 +520,70 @@ enum {
 static const struct ta_column columns[COLUMN_COUNT] = {
     [RANK] = TA_RANK_COLUMN,
     [PATTERN] = {"pattern", "Pattern", TA_WORD,
-                 .doc = "layers: between the kernels of a model, to be used there; models: whole "
-                        "models, which move to the device and back"},
+                 .doc = "layers: weights copied between a model's kernels and used at once; "
+                        "models: whole models moved to the device and back"},
     [COUNT] = {"count", "Copies", TA_COUNT, .better = TA_LOWER,
-               .doc = "Copies of 64 KiB and more, both directions"},
+               .doc = "Copies of 64 KiB or more, in both directions"},
     [BYTES] = {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER, .doc = "Bytes copied to the device"},
     [PASSES] = {"passes", "Passes", TA_COUNT,
-                .doc = "Times that the same weights come, such as forward passes: copies of a size "
-                       "that returns at an even distance, else the steps that copy as much; null "
-                       "where neither is there"},
+                .doc = "Times that the same weights are copied, such as once per forward pass: "
+                       "copies of one size that return at even intervals, otherwise the steps that "
+                       "copy as much; empty if neither is found"},
     [PASS_BYTES] = {"pass_bytes", "Bytes per pass", TA_BYTES, .better = TA_LOWER,
-                    .doc = "Bytes of one of them: what would be on the device if it stayed there"},
-    [STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Marked steps that copy any of it"},
+                    .doc =
+                        "Bytes copied per pass: device memory needed to keep them on the device"},
+    [STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Marked steps that copy any of these weights"},
     [BACK_BYTES] = {"back_bytes", "Copied back", TA_BYTES, .better = TA_LOWER,
                     .doc = "Bytes copied back to the host, in copies of the same sizes"},
     [PAGEABLE] = {"pageable_bytes", "Pageable", TA_BYTES, .better = TA_LOWER,
-                  .doc = "Bytes of all of them from or to pageable memory"},
-    [COPY] = {"copy_ns", "Copying", TA_NS, .better = TA_LOWER, .doc = "Sum of their durations"},
+                  .doc = "Bytes copied from or to pageable memory, both directions"},
+    [COPY] = {"copy_ns", "Copying", TA_NS, .better = TA_LOWER,
+              .doc = "Sum of the durations of these copies"},
     [EXPOSED] = {"exposed_ns", "Exposed", TA_NS, .better = TA_LOWER,
-                 .doc = "Time in which they run and no kernel of the device does"},
+                 .doc = "Time in which these copies run and no kernel of the device does"},
     [HOST] = {"host_ns", "Host", TA_NS, .better = TA_LOWER,
-              .doc = "Time in which a host thread is in the calls that make them"},
+              .doc = "Time in which a host thread is in the calls that make these copies"},
     [IDLE] = {"idle_ns", "Idle during", TA_NS, .better = TA_LOWER,
-              .doc = "Part of that in which no device of the rank works"},
+              .doc = "Part of the host time in which no device of the rank works"},
     [KERNELS] = {"kernel_ns", "Kernels", TA_NS,
                  .doc = "Time in which kernels run on the same devices"},
-    [MEMORY] = {"memory_bytes", "Device memory", TA_BYTES, .doc = "Memory of the device"},
+    [MEMORY] = {"memory_bytes", "Device memory", TA_BYTES, .doc = "Total memory of the device"},
     [COLUMN_SITE] = {"site", "Place", TA_TEXT,
-                     .doc = "Where most of the bytes are copied: nearest Python function that is "
-                            "not of torch, else the operator or range around the call"},
+                     .doc = "Place that copies most of the bytes: nearest Python function outside "
+                            "torch, otherwise the operator or range around the call"},
     [COLUMN_SITE_BYTES] = {"site_bytes", "Bytes at call site", TA_BYTES,
-                           .doc = "Bytes copied there"},
+                           .doc = "Bytes copied at that place"},
     [COLUMN_RATE] = {"bandwidth", "Rate", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S, .better = TA_HIGHER,
-                     .doc = "Bytes of both directions over the sum of durations"},
-    [COLUMN_LINK_RATE] = {"link_bandwidth", "Link", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
-                          .doc = "What copies from pinned memory to the device reach in this run, "
-                                 "else what the link is stated to do; null where neither is known"},
+                     .doc = "Bytes in both directions over the total copy time"},
+    [COLUMN_LINK_RATE] =
+        {"link_bandwidth", "Link", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
+         .doc = "Rate that copies from pinned memory to the device reach in this run, otherwise "
+                "the specified rate of the link; empty if neither is known"},
     [COLUMN_LINK_SHARE] = {"link_share", "Link utilization", TA_RATIO, .better = TA_HIGHER,
-                           .doc = "The rate over the rate of the link"},
+                           .doc = "Copy rate divided by the rate of the link"},
     [COLUMN_PAGEABLE_SHARE] = {"pageable_share", "Pageable", TA_RATIO, .better = TA_LOWER,
-                               .doc = "Part of the bytes from or to pageable memory"},
-    [COLUMN_AHEAD] = {"ahead_ns", "Time if prefetched", TA_NS,
-                      .doc = "Time of kernels and exposed copies if weights came from pinned "
-                             "memory while kernels run: the larger of the time of kernels and the "
-                             "time that the link needs for the bytes"},
+                               .doc = "Bytes from or to pageable memory divided by all bytes"},
+    [COLUMN_AHEAD] =
+        {"ahead_ns", "Time if prefetched", TA_NS,
+         .doc =
+             "Time of kernels and exposed copies if weights came from pinned memory while kernels "
+             "run: the kernel time or the link's time for these bytes, whichever is larger"},
     [COLUMN_HELD] = {"held_bytes", "Max reserved", TA_BYTES,
-                     .doc = "Most memory that the allocator of the rank held; null where that is "
-                            "not recorded"},
-    [COLUMN_FREE] = {"free_bytes", "Free", TA_BYTES,
-                     .doc = "Device memory without that: what is copied could stay there"},
+                     .doc = "Most memory that the rank's allocator held; empty if not recorded"},
+    [COLUMN_FREE] =
+        {"free_bytes", "Free", TA_BYTES,
+         .doc = "Device memory minus max reserved: room in which the copied weights could stay"},
 };
 
 static const struct ta_table_def table = {
     "copies.weights", "Weights copied from host memory", TA_COLUMNS(columns),
-    .doc = "One row per rank and pattern, of ranks that copy weights to the device to use them. "
-           "A trace does not say what copies hold: layers are at least 8 groups of copies between "
-           "matrix products, attention or convolutions, at most 48 of those apart on average, of "
-           "at least 3 sizes or 64 MiB each, most bytes of sizes that come several times a pass, "
-           "and 32 MiB in "
-           "all, at least 4 groups in most marked steps; models are "
-           "at least 16 copies and 256 MiB that have a copy back of the same size.",
+    .doc =
+        "One row per rank and pattern, for ranks that copy weights to the device to use them. A "
+        "trace does not say what a copy holds, so copies count as weights by these criteria. "
+        "layers: at least 8 groups of copies between matmuls, attention or convolutions, on "
+        "average at most 48 of those apart; at least 3 sizes, or 64 MiB per group; most bytes in "
+        "sizes that return several times per pass; 32 MiB in all; at least 4 groups in most marked "
+        "steps. models: at least 16 copies and 256 MiB, with a copy back of the same size.",
     .tier = TA_TIER_DETAIL};
 
 enum { RATE, RATE_LINK, RATE_DIRECTION, RATE_MEMORY, PEAK, PEAK_RANK };
@@ -693,6 +697,7 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .tables = tables,
                                            TA_READS(reads)};
 
-TA_PLUGIN(analysis, weight_copies, &ops, .title = "Weights in host memory",
-          .summary = "Weights that are copied to the device to be used: copies.weights",
-          .version = "2");
+TA_PLUGIN(
+    analysis, weight_copies, &ops, .title = "Weights in host memory",
+    .summary = "Weights that are copied to the device each time they are used: copies.weights",
+    .version = "2");

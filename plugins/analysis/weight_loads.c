@@ -27,19 +27,19 @@ static const struct ta_partial_def partials[] = {{"steps", fields, FIELDS}, {0}}
 static const struct ta_column reloaded_columns[FIELDS] = {
     [RANK] = TA_RANK_COLUMN,
     [STEP] = {"step", "Step", TA_TEXT, .doc = "Name of the steps or runs"},
-    [STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Number of them"},
+    [STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Number of these steps or runs"},
     [LOADS] = {"loads", "Loads", TA_COUNT, .better = TA_LOWER,
-               .doc = "Those that begin with 256 MiB or more of copies to the device"},
+               .doc = "Steps or runs that begin with 256 MiB or more of copies to the device"},
     [BYTES] = {"bytes", "Bytes", TA_BYTES, .better = TA_LOWER, .doc = "Bytes of these copies"},
     [COPY_NS] = {"copy_ns", "Copies", TA_NS, .better = TA_LOWER, .doc = "Time of these copies"},
     [TOTAL_NS] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                  .doc = "From the begin of these steps to the end of the copies"},
-    [FIRST_NS] = {"first_ns", "First", TA_NS, .doc = "That of the first of them"},
+                  .doc = "Time from the start of these steps or runs to the end of the copies"},
+    [FIRST_NS] = {"first_ns", "First", TA_NS, .doc = "Loading time of the first of them"},
 };
 
 static const struct ta_table_def reloaded = {
     "models.reloaded", "Weights reloaded every step", TA_COLUMNS(reloaded_columns),
-    .doc = "One row per rank whose steps or runs begin, twice or more, with copies of weights to "
+    .doc = "One row per rank whose steps or runs begin, at least twice, with copies of weights to "
            "the device, before its first kernels.",
     .tier = TA_TIER_DETAIL};
 
@@ -152,5 +152,5 @@ static const struct ta_analysis_ops ops = {.section = "copies",
                                            .tables = tables};
 
 TA_PLUGIN(analysis, weight_loads, &ops, .title = "Copies",
-          .summary = "Weights that steps or runs load again and again: models.reloaded",
+          .summary = "Weights that steps or runs load again each time: models.reloaded",
           .version = "1");

@@ -18,10 +18,12 @@ static const struct ta_partial_def partials[] = {{"traces", fields, FIELDS}, {0}
 static const struct ta_column by_rank_columns[] = {
     [RANK] = TA_RANK_COLUMN,
     [SPANS] = {"spans", "Spans", TA_COUNT, .weight = 0.4,
-               .doc = "Events with a duration, but for the one that says how long was recorded"},
-    [THREADS] = {"threads", "Threads", TA_COUNT, .doc = "Threads and streams that have spans"},
+               .doc =
+                   "Events with a duration, except the one that marks the length of the recording"},
+    [THREADS] = {"threads", "Threads", TA_COUNT, .doc = "Threads and streams with spans"},
     [WINDOW] = {"window_ns", "Window", TA_NS, .weight = 0.5, .read_as = TA_AS_TRACE_WINDOW,
-                .doc = "First start to last end of the spans, added over the files of the rank"},
+                .doc = "From the start of the first span to the end of the last, summed over the "
+                       "rank's files"},
 };
 
 static const struct ta_table_def by_rank = {"trace.by_rank",
@@ -80,4 +82,5 @@ static const struct ta_analysis_ops ops = {
     .section = "run", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, windows, &ops, .title = "Windows of traces",
-          .summary = "How long traces are and how much is in them: trace.by_rank", .version = "1");
+          .summary = "How long traces are and how much they contain: trace.by_rank",
+          .version = "1");

@@ -139,7 +139,7 @@ int64_t diff_pair_change(const struct diff_pair *pair);
     [(delta)] = {"delta_ns", "Change", type, TA_UNIT_NS_CHANGE, .better = TA_LOWER, \
                  .doc = "After minus before"}, \
     [(delta) + 1] = {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, \
-                     .better = TA_LOWER, .doc = "Change over before"}
+                     .better = TA_LOWER, .doc = "Change divided by the value before"}
 
 /* clang-format on */
 

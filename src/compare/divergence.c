@@ -14,28 +14,27 @@ enum { WHAT, DIFFERENCE, PLACE, OP, BASE, NEW, BASE_START, NEW_START, CHANGE };
 
 static const struct ta_column divergence_columns[] = {
     [WHAT] = {"what", "Kind", TA_WORD,
-              .doc = "kernel: the first that differs in the order of first runs; step: the first "
-                     "from which on "
-                     "steps take another time"},
+              .doc = "kernel: the first kernel that differs, in order of first execution; step: "
+                     "the first step from which step times differ"},
     [DIFFERENCE] =
         {"difference", "Difference", TA_WORD,
-         .doc = "Of a kernel: added: the baseline goes on without it; removed: the other run does; "
-                "replaced: "
-                "another kernel or operator stands in its place. Of a step: slower or faster"},
+         .doc = "For a kernel: added (not in the baseline), removed (not in the other run), or "
+                "replaced (another kernel or operator in its place). For a step: slower or faster"},
     [PLACE] = {"place", "Place", TA_COUNT,
-               .doc = "Pairs of operator and kernel, or steps, that came before"},
+               .doc = "Matching pairs of operator and kernel, or steps, before the difference"},
     [OP] = {"op", "Operator", TA_TEXT,
-            .doc = "That launched the kernel, in the baseline where it has it"},
-    [BASE] = {"base", "Before", TA_TEXT,
-              .doc = "Kernel or step of the baseline; none of what was added"},
-    [NEW] = {"new", "After", TA_TEXT,
-             .doc = "Kernel or step of the other run; none of what was removed"},
-    [BASE_START] = {"base_start_ns", "Start before", TA_NS,
-                    .doc = "When that was in the baseline, since the earliest span of the rank"},
-    [NEW_START] = {"new_start_ns", "Start after", TA_NS, .doc = "The same in the other run"},
-    [CHANGE] =
-        {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, .better = TA_LOWER,
-         .doc = "Of a step: how much longer steps take from there on than those of the baseline"},
+            .doc = "Operator that launched the kernel, in the baseline if it has it"},
+    [BASE] = {"base", "Before", TA_TEXT, .doc = "Kernel or step in the baseline; empty if added"},
+    [NEW] = {"new", "After", TA_TEXT, .doc = "Kernel or step in the other run; empty if removed"},
+    [BASE_START] =
+        {"base_start_ns", "Start before", TA_NS,
+         .doc = "Time of the difference in the baseline, since the earliest span of the rank"},
+    [NEW_START] =
+        {"new_start_ns", "Start after", TA_NS,
+         .doc = "Time of the difference in the other run, since the earliest span of the rank"},
+    [CHANGE] = {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, .better = TA_LOWER,
+                .doc =
+                    "For a step: change of the step time from there on, relative to the baseline"},
 };
 
 static const struct ta_table_def divergence = {"diff.divergence", "Where the runs diverge",

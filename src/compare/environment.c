@@ -11,23 +11,17 @@
 enum { KEY, BASE, NEW, STATUS, WEIGHT };
 
 static const struct ta_column environment_columns[] = {
-    [KEY] = {"key", "Property", TA_WORD,
-             .doc = "What was compared; tags of the session, versions and options of the profiler "
-                    "stand as "
-                    "they "
-                    "are"},
-    [BASE] = {"base", "Before", TA_TEXT,
-              .doc = "Its value in the baseline; none when nothing says it"},
-    [NEW] = {"new", "After", TA_TEXT,
-             .doc = "Its value in the other run; none when nothing says it"},
-    [STATUS] = {"status", "Status", TA_WORD,
-                .doc = "same; differs; unknown: a run does not say it"},
-    [WEIGHT] =
-        {"weight", "Weight", TA_WORD,
+    [KEY] =
+        {"key", "Property", TA_WORD,
          .doc =
-             "caution: times of runs that differ in it are of different work or machines; note: it "
-             "says "
-             "something about the recording"},
+             "Property that is compared; tags, versions and profiler options appear as recorded"},
+    [BASE] = {"base", "Before", TA_TEXT, .doc = "Value in the baseline; empty if unknown"},
+    [NEW] = {"new", "After", TA_TEXT, .doc = "Value in the other run; empty if unknown"},
+    [STATUS] = {"status", "Status", TA_WORD,
+                .doc = "same; differs; unknown (a run does not record it)"},
+    [WEIGHT] = {"weight", "Weight", TA_WORD,
+                .doc = "caution: runs that differ in this do different work or use different "
+                       "machines; note: it only concerns the recording"},
 };
 
 static const struct ta_table_def environment = {
@@ -374,11 +368,10 @@ enum { COMPARABLE, SHARED };
 
 static const struct ta_scalar_def scalars[] = {
     [COMPARABLE] = {"diff_comparable", "Comparable", TA_UNIT_NONE, TA_NEUTRAL,
-                    .doc = "Whether the runs did the same work, and what differs or is not known"},
-    [SHARED] =
-        {"diff_shared_time", "Time in common", TA_UNIT_RATIO, TA_HIGHER,
-         .doc = "Share of the time of both runs in kernels, or else stages or operators, that are "
-                "matched"},
+                    .doc = "Whether the runs did the same work, and what differs or is unknown"},
+    [SHARED] = {"diff_shared_time", "Time in common", TA_UNIT_RATIO, TA_HIGHER,
+                .doc = "Matched time: time in kernels, or else stages or operators, that both runs "
+                       "have, divided by the time of both runs"},
 };
 
 /* Runs with less in common did different things. */
@@ -404,10 +397,10 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
     diff->is_other_work = shared >= 0 && shared < ENOUGH_SHARED;
     if (shared < ENOUGH_SHARED)
         add_doubt(&doubts, shared < 0 ? "time in common" : "most of the time");
-    const char *note =
-        no         ? "The runs have no kernels, stages or operators in common"
-        : doubts.n ? ta_arena_printf(&diff->arena, "Differ or are not known: %s", doubts.text)
-                   : "What is known of both runs is the same";
+    const char *note = no ? "The runs have no kernels, stages or operators in common"
+                       : doubts.n
+                           ? ta_arena_printf(&diff->arena, "Different or unknown: %s", doubts.text)
+                           : "Everything known about both runs is the same";
     const char *verdict = no ? "no" : doubts.n ? "with caution" : "yes";
     ta_word_scalar(out, &scalars[COMPARABLE], ta_text(ta_slice_of(verdict)), NULL, note);
     ta_set_scalar(out, &scalars[SHARED], shared < 0 ? ta_null() : ta_num(shared));

@@ -29,23 +29,26 @@ enum {
 
 static const struct ta_column loops_columns[] = {
     [LOOP] = {"loop", "Loop", TA_TEXT,
-              .doc = "Name of the loop, or the model that it runs; OLD → NEW where each log has "
-                     "one loop and they are called differently"},
+              .doc = "Name of the loop, or the model that it runs; OLD → NEW if each log has one "
+                     "loop and their names differ"},
     [BASE_COUNT] = {"base_count", "Done before", TA_COUNT, .doc = "Iterations in the baseline"},
     [NEW_COUNT] = {"new_count", "Done after", TA_COUNT, .doc = "Iterations in the other run"},
     [BASE] = {"base_ns", "Before", TA_NS_MEAN, .better = TA_LOWER,
-              .doc = "Mean time of an iteration in the baseline: without the first of each bar "
-                     "where both logs have it, else over all"},
-    [NEW] = {"new_ns", "After", TA_NS_MEAN, .better = TA_LOWER, .doc = "The same in the other run"},
+              .doc = "Mean time of an iteration in the baseline: without the first of each bar if "
+                     "both logs show it, otherwise over all"},
+    [NEW] = {"new_ns", "After", TA_NS_MEAN, .better = TA_LOWER,
+             .doc = "Mean time of an iteration in the other run, found in the same way"},
     DIFF_CHANGE_COLUMNS(DELTA, TA_TYPE_NUMBER),
     [BASE_FIRST] = {"base_first_ns", "First before", TA_NS_MEAN, .better = TA_LOWER,
                     .doc = "Mean time of the first iteration of a bar in the baseline"},
     [NEW_FIRST] = {"new_first_ns", "First after", TA_NS_MEAN, .better = TA_LOWER,
-                   .doc = "The same in the other run"},
-    [BASE_OFFLOADED] = {"base_offloaded_bytes", "Offloaded before", TA_BYTES, .better = TA_LOWER,
-                        .doc = "Most weights of its model that were in host memory meanwhile"},
-    [NEW_OFFLOADED] = {"new_offloaded_bytes", "Offloaded after", TA_BYTES, .better = TA_LOWER,
-                       .doc = "The same in the other run"},
+                   .doc = "Mean time of the first iteration of a bar in the other run"},
+    [BASE_OFFLOADED] =
+        {"base_offloaded_bytes", "Offloaded before", TA_BYTES, .better = TA_LOWER,
+         .doc = "Most bytes of the loop's model that were in host memory in the baseline"},
+    [NEW_OFFLOADED] =
+        {"new_offloaded_bytes", "Offloaded after", TA_BYTES, .better = TA_LOWER,
+         .doc = "Most bytes of the loop's model that were in host memory in the other run"},
 };
 
 static const struct ta_table_def loops = {

@@ -18,16 +18,16 @@ static const struct ta_column machine_columns[] = {
     [NEW_CLOCK] = {"new_clock", "Clock after", TA_TYPE_NUMBER, TA_UNIT_HERTZ, .better = TA_HIGHER,
                    .doc = "Mean clock of the devices in the other run"},
     [BASE_COMPUTE] = {"base_compute_ns", "Compute before", TA_NS, .better = TA_LOWER,
-                      .doc = "What compute takes of the longest window of the baseline"},
+                      .doc = "Compute time in the longest window of the baseline"},
     [NEW_COMPUTE] = {"new_compute_ns", "Compute after", TA_NS, .better = TA_LOWER,
-                     .doc = "What compute takes of the longest window of the other run"},
+                     .doc = "Compute time in the longest window of the other run"},
     [DELTA] = {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
-               .doc = "Of the window"},
+               .doc = "Change of the window"},
     [MACHINE] = {"machine_ns", "Clock effect", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
                  .better = TA_LOWER,
-                 .doc = "Compute after, minus what it would take at the clock of the baseline"},
+                 .doc = "Compute time after, minus what it would be at the baseline's clock"},
     [PROGRAM] = {"program_ns", "Program effect", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
-                 .better = TA_LOWER, .doc = "The rest of the change"},
+                 .better = TA_LOWER, .doc = "Rest of the change"},
 };
 
 static const struct ta_table_def machine = {

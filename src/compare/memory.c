@@ -112,11 +112,11 @@ enum { TERM, KIND, PEAK_BASE, PEAK_NEW, PEAK_DELTA };
 
 static const struct ta_column peak_columns[] = {
     [TERM] = {"term", "Where", TA_TEXT,
-              .doc = "Call site whose blocks are alive at the peak; or the label at "
-                     "which memory had grown or shrunk"},
+              .doc = "Call site whose blocks are in use at the peak; or the snapshot label before "
+                     "which memory grew or shrank"},
     [KIND] = {"kind", "Kind", TA_WORD,
               .doc = "site: bytes that a call site holds at the peak; label: growth since the "
-                     "label before"},
+                     "previous label"},
     [PEAK_BASE] = {"base_bytes", "Before", TA_BYTES, .better = TA_LOWER,
                    .doc = "Bytes in the baseline"},
     [PEAK_NEW] = {"new_bytes", "After", TA_BYTES, .better = TA_LOWER,
@@ -300,13 +300,13 @@ enum { LABEL, BASE, NEW, DELTA, CHANGE };
 static const struct ta_column levels_columns[] = {
     [LABEL] = {"label", "Label", TA_TEXT, .doc = "Label of the snapshot"},
     [BASE] = {"base_bytes", "Before", TA_BYTES, .better = TA_LOWER,
-              .doc = "Allocated then in the baseline"},
+              .doc = "Bytes allocated at that label in the baseline"},
     [NEW] = {"new_bytes", "After", TA_BYTES, .better = TA_LOWER,
-             .doc = "Allocated then in the other run"},
+             .doc = "Bytes allocated at that label in the other run"},
     [DELTA] = {"delta_bytes", "Change", TA_TYPE_INTEGER, TA_UNIT_BYTES_CHANGE, .better = TA_LOWER,
                .doc = "After minus before"},
     [CHANGE] = {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, .better = TA_LOWER,
-                .doc = "Change over before"},
+                .doc = "Change divided by the value before"},
 };
 
 static const struct ta_table_def levels = {

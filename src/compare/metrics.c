@@ -32,60 +32,55 @@ enum {
 
 static const struct ta_column metrics_columns[] = {
     [METRIC] = {"metric", "Metric", TA_ID,
-                .doc = "Id of the figure, with its basis behind an @; what --fail-on takes"},
-    [TITLE] = {"title", "Description", TA_SENTENCE, .doc = "The figure in words"},
+                .doc = "Id of the figure, with its basis after an @, as --fail-on takes it"},
+    [TITLE] = {"title", "Description", TA_SENTENCE, .doc = "Name of the figure"},
     [BASE] = {"base", "Before", TA_NUMBER,
-              .doc = "Value in the baseline; of several runs their geometric mean, where all are "
-                     "above 0, else "
-                     "that "
-                     "of the run of median length"},
+              .doc = "Value in the baseline. For several runs, their geometric mean if all values "
+                     "are above 0, otherwise the value of the run of median length"},
     [NEW] = {"new", "After", TA_NUMBER,
-             .doc = "Value in the other run; of several in the same way"},
+             .doc = "Value in the other run. For several runs, their geometric mean if all values "
+                    "are above 0, otherwise the value of the run of median length"},
     [DELTA] = {"delta", "Change", TA_TYPE_NUMBER, TA_UNIT_CHANGE, .doc = "After minus before"},
     [CHANGE] = {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
-                .doc = "Change over before"},
-    [VERDICT] = {"verdict", "Verdict", TA_WORD,
-                 .doc =
-                     "faster: better by its polarity; slower: worse; same: equal, or within 2 %; "
-                     "changed: neither way is better; negligible: a time changed by less than "
-                     "counts; inconclusive: the runs are too few or too different to say"},
+                .doc = "Change divided by the value before"},
+    [VERDICT] =
+        {"verdict", "Verdict", TA_WORD,
+         .doc = "faster (better), slower (worse), same (equal, or within 2 %), changed (neither "
+                "direction is better), negligible (the time changed by less than counts as a "
+                "change), or inconclusive (the runs are too few or vary too much)"},
     [RATIO] = {"ratio", "New/base", TA_RATIO, .is_ratio_of_change = true,
-               .doc = "After over before; of the steps of one run where the evidence is within it"},
-    [CI_LOW] = {"ci_low", "CI low", TA_RATIO,
-                .doc = "Lower end of the confidence interval of the ratio; none with too few runs"},
-    [CI_HIGH] = {"ci_high", "CI high", TA_RATIO,
-                 .doc =
-                     "Upper end of the confidence interval of the ratio; none with too few runs"},
-    [P_VALUE] =
-        {"p_value", "p", TA_RATIO,
-         .doc = "Probability of such a ratio without a change, by Welch's test on logarithms; none "
-                "with too "
-                "few runs"},
-    [P_RANK] = {"p_rank", "p (ranks)", TA_RATIO,
-                .doc =
-                    "The same by the Mann-Whitney test; none with fewer than four runs on a side"},
-    [SPREAD] =
-        {"spread", "Spread", TA_RATIO, .better = TA_LOWER,
-         .doc =
-             "Relative standard deviation between the runs of a side, or the stored one; none when "
-             "unknown"},
-    [DETECTABLE] =
-        {"detectable", "Detectable", TA_RATIO, .better = TA_LOWER,
-         .doc =
-             "Least true change that so many runs show in four of five comparisons, by the spread"},
+               .doc = "After divided by before; if the evidence is within one run, over its steps"},
+    [CI_LOW] =
+        {"ci_low", "CI low", TA_RATIO,
+         .doc = "Lower end of the ratio's confidence interval; empty if there are too few runs"},
+    [CI_HIGH] =
+        {"ci_high", "CI high", TA_RATIO,
+         .doc = "Upper end of the ratio's confidence interval; empty if there are too few runs"},
+    [P_VALUE] = {"p_value", "p", TA_RATIO,
+                 .doc = "Probability of such a ratio if nothing changed, from Welch's test on "
+                        "logarithms; empty if there are too few runs"},
+    [P_RANK] =
+        {"p_rank", "p (ranks)", TA_RATIO,
+         .doc = "The same probability from the Mann-Whitney test; empty below four runs on a side"},
+    [SPREAD] = {"spread", "Spread", TA_RATIO, .better = TA_LOWER,
+                .doc = "Relative standard deviation between the runs of a side, or the stored one; "
+                       "empty if unknown"},
+    [DETECTABLE] = {"detectable", "Detectable", TA_RATIO, .better = TA_LOWER,
+                    .doc = "Smallest true change that this many runs would detect in four of five "
+                           "comparisons, given the spread"},
     [EVIDENCE] = {"evidence", "Evidence", TA_WORD,
-                  .doc = "What the interval comes from: runs: three or more on each side; noise: a "
-                         "spread that is "
-                         "stored or that of the other side; within_run: the steps of one run, "
-                         "which say nothing of "
-                         "other runs; none"},
+                  .doc = "Source of the interval. runs: three or more on each side; noise: a "
+                         "stored spread, or the other side's; within_run: the steps of one run, "
+                         "which do not show how runs vary; none"},
     [POLARITY] = {"polarity", "Better", TA_WORD, .role = TA_BETTER_OF_ROW,
-                  .doc = "Whether lower or higher values are better, or neither"},
+                  .doc = "Which direction is better: lower, higher or neither"},
     [ROLE] = {"role", "Role", TA_ID,
-              .doc = "key: it tells how long the run takes, so regression is of it; else other"},
+              .doc = "key: it measures how long the run takes, so a regression in it counts; "
+                     "otherwise other"},
     [BASE_RUNS] = {"base_runs", "Runs before", TA_COUNT,
-                   .doc = "Runs of the baseline that have it"},
-    [NEW_RUNS] = {"new_runs", "Runs after", TA_COUNT, .doc = "Runs of the other side that have it"},
+                   .doc = "Runs of the baseline with this figure"},
+    [NEW_RUNS] = {"new_runs", "Runs after", TA_COUNT,
+                  .doc = "Runs of the other side with this figure"},
     [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
 };
 
@@ -118,7 +113,7 @@ static const struct ta_chart_def forest = {
     .id = "diff-forest-figures",
     .title = "Relative change of figures",
     .caption = "Relative change of each figure with its confidence interval over the runs, or over "
-               "the steps of one run where the table says so.",
+               "the steps of one run if the table says so.",
     .kind = TA_CHART_FOREST,
     .label = {&metrics_columns[TITLE]},
     .y = {{&metrics_columns[RATIO], "change", TA_INK_WORSE},

@@ -18,11 +18,9 @@ enum { OF, CLASSES, BASE_MEAN, NEW_MEAN, DELTA, WITHIN, MIX, MISLEADS };
 
 static const struct ta_column mix_columns[] = {
     [OF] = {"of", "Mean of", TA_WORD,
-            .doc =
-                "What the mean is of, and which classes it has: kernels by class, calls of stages, "
-                "steps by "
-                "rank"},
-    [CLASSES] = {"classes", "Classes", TA_COUNT, .doc = "Classes of both sides"},
+            .doc = "What the mean is over, and its classes: kernels by class, stage calls, steps "
+                   "by rank"},
+    [CLASSES] = {"classes", "Classes", TA_COUNT, .doc = "Number of classes on both sides"},
     [BASE_MEAN] = {"base_mean_ns", "Before", TA_NS_MEAN, .better = TA_LOWER,
                    .doc = "Mean in the baseline"},
     [NEW_MEAN] = {"new_mean_ns", "After", TA_NS_MEAN, .better = TA_LOWER,
@@ -30,14 +28,14 @@ static const struct ta_column mix_columns[] = {
     [DELTA] = {"delta_ns", "Change", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
                .doc = "After minus before"},
     [WITHIN] = {"within_ns", "Class effect", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
-                .doc = "Part of the change that comes from classes that became faster or slower"},
+                .doc = "Part of the change due to classes becoming faster or slower"},
     [MIX] = {"mix_ns", "Mix effect", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
-             .doc = "The other part: more or fewer calls of some classes"},
+             .doc = "Rest of the change: more or fewer calls of some classes"},
     [MISLEADS] = {"misleads", "Misleading mean", TA_FLAG,
-                  .doc = "Every class changed one way and the mean the other way"},
+                  .doc = "Whether every class changed in one direction and the mean in the other"},
 };
 
-static const struct ta_table_def mix = {"diff.mix", "Means and the mix behind them",
+static const struct ta_table_def mix = {"diff.mix", "Means and mix effect",
                                         TA_COLUMNS(mix_columns)};
 
 /* Classes of a mean.  Without `key` they are the ranks, and without `calls` each row is one. */

@@ -32,12 +32,13 @@ enum {
 };
 
 static const struct ta_column columns[] = {
-    [NAME] = {"name", "Name", TA_TEXT, .doc = "Name in the baseline; of what was added its own"},
+    [NAME] = {"name", "Name", TA_TEXT,
+              .doc = "Name in the baseline; for an added name, the name in the other run"},
     [MATCHED_AS] = {"matched_as", "Matched name", TA_TEXT,
-                    .doc = "Name on the other side where it is another one; empty otherwise"},
+                    .doc = "Name in the other run if it differs; otherwise empty"},
     [STATUS] = {"status", "Status", TA_WORD,
-                .doc = "same: equal calls and time; changed; added: not in the baseline; removed: "
-                       "only there"},
+                .doc = "same (equal calls and time), changed, added (not in the baseline) or "
+                       "removed (only in the baseline)"},
     [BASE_TOTAL] = {"base_total_ns", "Before", TA_NS, .better = TA_LOWER,
                     .doc = "Sum of durations in the baseline over all ranks"},
     [NEW_TOTAL] = {"new_total_ns", "After", TA_NS, .better = TA_LOWER,
@@ -45,45 +46,41 @@ static const struct ta_column columns[] = {
     [DELTA] = {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
                .doc = "After minus before"},
     [CHANGE] = {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, .better = TA_LOWER,
-                .doc = "Change over before; with an interval by the geometric means of all runs"},
+                .doc = "Change divided by the value before; with a confidence interval, from the "
+                       "geometric means of all runs"},
     [GROUP] = {"group", "Class", TA_TEXT,
-               .doc = "Class or category; of several that of the longest time"},
+               .doc = "Class or category; if there are several, the one with the most time"},
     [BASE_CALLS] = {"base_calls", "Calls before", TA_COUNT,
                     .doc = "Calls in the baseline, all ranks"},
     [NEW_CALLS] = {"new_calls", "Calls after", TA_COUNT,
                    .doc = "Calls in the other run, all ranks"},
     [RATIO] = {"ratio", "New/base", TA_RATIO, .is_ratio_of_change = true, .better = TA_LOWER,
-               .doc = "After over before; with an interval of the geometric means of all runs"},
-    [CI_LOW] = {"ci_low", "CI low", TA_RATIO,
-                .doc = "Lower end of the confidence interval of the ratio; none with too few runs"},
-    [CI_HIGH] = {"ci_high", "CI high", TA_RATIO,
-                 .doc =
-                     "Upper end of the confidence interval of the ratio; none with too few runs"},
+               .doc = "After divided by before; with a confidence interval, of the geometric means "
+                      "of all runs"},
+    [CI_LOW] =
+        {"ci_low", "CI low", TA_RATIO,
+         .doc = "Lower end of the ratio's confidence interval; empty if there are too few runs"},
+    [CI_HIGH] =
+        {"ci_high", "CI high", TA_RATIO,
+         .doc = "Upper end of the ratio's confidence interval; empty if there are too few runs"},
     [P_VALUE] = {"p_value", "p", TA_NUMBER,
-                 .doc =
-                     "Probability of such a difference without a change; none with too few runs"},
+                 .doc = "Probability of such a difference if nothing changed; empty if there are "
+                        "too few runs"},
     [Q_VALUE] = {"q_value", "q (corrected p)", TA_NUMBER,
-                 .doc = "The same, corrected for the number of names (Benjamini-Hochberg)"},
-    [SPREAD] =
-        {"spread", "Spread", TA_RATIO, .better = TA_LOWER,
-         .doc =
-             "Relative standard deviation between the runs of a side, or the stored one; none when "
-             "unknown"},
-    [DETECTABLE] =
-        {"detectable", "Detectable", TA_RATIO, .better = TA_LOWER,
-         .doc =
-             "Least true change that so many runs show in four of five comparisons, by the spread"},
-    [METHOD] =
-        {"method", "Matched by", TA_WORD,
-         .doc = "How the two names were found to be the same thing; none for names of one side"},
+                 .doc = "p corrected for the number of names (Benjamini-Hochberg)"},
+    [SPREAD] = {"spread", "Spread", TA_RATIO, .better = TA_LOWER,
+                .doc = "Relative standard deviation between the runs of a side, or the stored one; "
+                       "empty if unknown"},
+    [DETECTABLE] = {"detectable", "Detectable", TA_RATIO, .better = TA_LOWER,
+                    .doc = "Smallest true change that this many runs would detect in four of five "
+                           "comparisons, given the spread"},
+    [METHOD] = {"method", "Matched by", TA_WORD,
+                .doc = "How the two names were matched; empty for a name on one side only"},
     [CONFIDENCE] = {"confidence", "Confidence", TA_RATIO, .better = TA_HIGHER,
-                    .doc = "How sure that is"},
-    [SET] =
-        {"set", "Set", TA_INTEGER,
-         .doc =
-             "Row of diff.sets, or diff.op_sets, that the name is in: it took the place of others, "
-             "or they "
-             "took its"},
+                    .doc = "Confidence that the two names are the same thing"},
+    [SET] = {"set", "Set", TA_INTEGER,
+             .doc = "Set of names that replaced each other which this name belongs to: row of "
+                    "diff.sets or diff.op_sets; empty if it is in none"},
 };
 
 #define NAMES_DIGEST(name)                                                                         \
@@ -177,8 +174,9 @@ static void add_pair(struct ta_table_builder *rows, const struct diff_pair *pair
 #define FOREST(suffix, what)                                                                       \
     {                                                                                              \
         .id = "diff-forest" suffix, .title = "Relative change of " what,                           \
-        .caption = "Time after over time before, less one, with its confidence interval over the " \
-                   "runs; the largest changes first.",                                             \
+        .caption =                                                                                 \
+            "Time after over time before, minus one, with its confidence interval over the "       \
+            "runs; the largest changes first.",                                                    \
         .kind = TA_CHART_FOREST, .label = {&columns[NAME]}, .y = {                                 \
             {&columns[RATIO], "change", TA_INK_WORSE},                                             \
             {&columns[CI_LOW], "low", TA_INK_WORSE},                                               \

@@ -12,20 +12,16 @@
 enum { BASIS, BASE_UNITS, NEW_UNITS, BASE, NEW, DELTA, CHANGE };
 
 static const struct ta_column normalized_columns[] = {
-    [BASIS] =
-        {"basis", "Unit", TA_WORD,
-         .doc =
-             "whole: the window as it is; step: of the window, one step; steady_step: of what the "
-             "first "
-             "steps leave of it, which are warm-up and take longer than any other, one of the "
-             "others; "
-             "frame: one frame of video; image: one image or video, where each is denoised and "
-             "decoded"},
-    [BASE_UNITS] = {"base_units", "Units before", TA_COUNT, .doc = "Units in the baseline"},
-    [NEW_UNITS] = {"new_units", "Units after", TA_COUNT, .doc = "Units in the other run"},
+    [BASIS] = {"basis", "Unit", TA_WORD,
+               .doc = "Unit of work. whole: the window as it is; step: one step of the window; "
+                      "steady_step: one step without the first, slower warm-up steps; frame: one "
+                      "frame of video; image: one image or video, if each is denoised and decoded"},
+    [BASE_UNITS] = {"base_units", "Units before", TA_COUNT, .doc = "Units of work in the baseline"},
+    [NEW_UNITS] = {"new_units", "Units after", TA_COUNT, .doc = "Units of work in the other run"},
     [BASE] = {"base_ns", "Before", TA_NS_MEAN, .better = TA_LOWER,
-              .doc = "Window, or what of it counts, over units, before"},
-    [NEW] = {"new_ns", "After", TA_NS_MEAN, .better = TA_LOWER, .doc = "The same after"},
+              .doc = "Window, or the part that counts, per unit of work in the baseline"},
+    [NEW] = {"new_ns", "After", TA_NS_MEAN, .better = TA_LOWER,
+             .doc = "Window, or the part that counts, per unit of work in the other run"},
     DIFF_CHANGE_COLUMNS(DELTA, TA_TYPE_NUMBER),
 };
 

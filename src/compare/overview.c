@@ -34,32 +34,33 @@ enum {
 };
 
 static const struct ta_column overview_columns[] = {
-    [RUN] = {"run", "Run", TA_TEXT, .role = TA_KEY, .doc = "As --run takes it"},
+    [RUN] = {"run", "Run", TA_TEXT, .role = TA_KEY, .doc = "Name of the run, as --run takes it"},
     [RECORDING] = {"recording", "Recording", TA_TEXT, .role = TA_KEY,
-                   .doc = "Of a run that was recorded several times: which of them"},
+                   .doc = "Recording, if the run was recorded several times"},
     [KIND] = {"kind", "Kind", TA_WORD, .role = TA_NOTE,
-              .doc = "run, iteration, cycle or warm_up, as in the table of the files"},
+              .doc = "run, iteration, cycle or warm_up, as in the list of files"},
     [CHOSEN] = {"chosen", "Reported", TA_FLAG, .role = TA_NOTE,
-                .doc = "Whether the report of the run is of this recording: the last whole one "
-                       "that is no warm-up"},
-    [FILES] = {"files", "Files", TA_COUNT, .doc = "Files whose events count"},
+                .doc = "Whether the run's report uses this recording: the last complete one that "
+                       "is not a warm-up"},
+    [FILES] = {"files", "Files", TA_COUNT, .doc = "Files whose events are used"},
     [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks with a file"},
-    [DEVICE] = {"device", "Device", TA_TEXT, .role = TA_NOTE, .doc = "Distinct names"},
+    [DEVICE] = {"device", "Device", TA_TEXT, .role = TA_NOTE,
+                .doc = "Names of the devices, each once"},
     [STARTED] = {"started", "Started", TA_TEXT, .role = TA_NOTE,
-                 .doc = "Date and time in UTC; none without dates"},
+                 .doc = "Date and time in UTC; empty without dates"},
     [START] = {"start_ns", "Start", TA_NS, .role = TA_NOTE, .detail = true,
-               .doc = "Since the first of them began; none without dates"},
+               .doc = "Time since the first of them began; empty without dates"},
     [WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER,
-                .doc = "Time of the run: the longest window of the program on host and devices, or "
-                       "without one the time of a session, of its stages or of the host"},
+                .doc = "Duration of the run: longest window of the program on host and devices; "
+                       "without one, the time of a session, its stages or the host"},
     [STEP] = {"step_ns", "Step", TA_NS_MEAN, .better = TA_LOWER,
-              .doc = "Median time of a step, or of a denoising step"},
+              .doc = "Median time of a step or denoising step"},
     [RATE] = {"rate", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
               .doc = "Frames, images or tokens per second"},
     [RATE_OF] = {"rate_of", "Rate basis", TA_TEXT, .role = TA_NOTE,
-                 .doc = "What the rate counts, such as fps@blocks"},
+                 .doc = "What the rate counts and its basis, such as fps@blocks"},
     [FINDING] = {"finding", "First finding", TA_SENTENCE, .role = TA_NOTE,
-                 .doc = "What the report of the run says first"},
+                 .doc = "First finding of the run's report"},
 };
 
 static const struct ta_brief in_brief = {
@@ -76,9 +77,9 @@ static const struct ta_table_def overview = {
     "runs.overview",
     "Runs",
     TA_COLUMNS(overview_columns),
-    .doc = "Several runs of one input, each with a report of its own, or several recordings of one "
-           "run, in the order of time, those without dates last by name. Figures are never taken "
-           "over two of them.",
+    .doc = "Several runs in one input, each with a report of its own, or several recordings of one "
+           "run, in time order; those without dates come last, by name. No figure combines two of "
+           "them.",
     .joining = TA_JOIN_NOT,
     .not_of_ranks = true,
     .brief = &in_brief};
@@ -88,15 +89,18 @@ static const struct ta_table_def overview = {
 enum { SPREAD_RUN, FIGURE, N, LEAST, MEDIAN, MOST, SPREAD, SPREAD_UNIT };
 
 static const struct ta_column spread_columns[] = {
-    [SPREAD_RUN] = {"run", "Run", TA_TEXT, .role = TA_KEY, .doc = "As --run takes it"},
-    [FIGURE] = {"figure", "Metric", TA_WORD, .role = TA_KEY, .doc = "Column of runs.overview"},
-    [N] = {"recordings", "Recordings", TA_COUNT, .doc = "That have it; warm-ups are left out"},
-    [LEAST] = {"min", "Min", TA_NUMBER, .doc = "Of them"},
-    [MEDIAN] = {"median", "Median", TA_NUMBER, .doc = "Of them"},
-    [MOST] = {"max", "Max", TA_NUMBER, .doc = "Of them"},
+    [SPREAD_RUN] = {"run", "Run", TA_TEXT, .role = TA_KEY,
+                    .doc = "Name of the run, as --run takes it"},
+    [FIGURE] = {"figure", "Metric", TA_WORD, .role = TA_KEY, .doc = "Figure that is compared"},
+    [N] = {"recordings", "Recordings", TA_COUNT,
+           .doc = "Recordings with this figure; warm-ups are left out"},
+    [LEAST] = {"min", "Min", TA_NUMBER, .doc = "Smallest value over the recordings"},
+    [MEDIAN] = {"median", "Median", TA_NUMBER, .doc = "Median value over the recordings"},
+    [MOST] = {"max", "Max", TA_NUMBER, .doc = "Largest value over the recordings"},
     [SPREAD] = {"spread", "Spread", TA_RATIO, .better = TA_LOWER,
-                .doc = "Most minus least, over the median"},
-    [SPREAD_UNIT] = {"unit", "Unit", TA_ID, .role = TA_UNIT_OF_ROW, .doc = "Of least to most"},
+                .doc = "Largest minus smallest value, divided by the median"},
+    [SPREAD_UNIT] = {"unit", "Unit", TA_ID, .role = TA_UNIT_OF_ROW,
+                     .doc = "Unit of min, median and max"},
 };
 
 static const struct ta_table_def spread = {"runs.spread",

@@ -34,39 +34,40 @@ enum {
 
 static const struct ta_column phases_columns[] = {
     [PHASE] = {"phase", "Phase", TA_TEXT,
-               .doc = "Phase of the diffusion; unknown: the rest of the window; at once: less what "
-                      "two phases have at once"},
+               .doc = "Phase of the diffusion; unknown: the rest of the window; at once: subtracts "
+                      "the time that two phases share"},
     [BASE] = {"base_ns", "Before", TA_NS, .better = TA_LOWER,
-              .doc = "Time in the window of the baseline"},
-    [NEW] = {"new_ns", "After", TA_NS, .better = TA_LOWER,
-             .doc = "Time in the window of the other run"},
+              .doc = "Time in the baseline's window"},
+    [NEW] = {"new_ns", "After", TA_NS, .better = TA_LOWER, .doc = "Time in the other run's window"},
     [DELTA] = {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
                .doc = "After minus before; the rows add up to the change of the program's window"},
     [CHANGE] = {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE, .better = TA_LOWER,
-                .doc = "Change over before"},
-    [COUNT_EFFECT] = {"count_effect_ns", "Count effect", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
-                      .better = TA_LOWER,
-                      .doc = "Part of the change that comes from more or fewer denoising steps, or "
-                             "calls of another model"},
+                .doc = "Change divided by the time before"},
+    [COUNT_EFFECT] =
+        {"count_effect_ns", "Count effect", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+         .doc =
+             "Part of the change due to more or fewer denoising steps, or calls of another model"},
     [MIX_EFFECT] = {"mix_effect_ns", "Cached-pass effect", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
                     .better = TA_LOWER,
-                    .doc = "Part of it that comes from more or fewer passes of the denoiser that "
-                           "do less than the others, as with a step cache"},
-    [SIZE_EFFECT] = {"size_effect_ns", "Size effect", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
-                     .better = TA_LOWER,
-                     .doc = "Part of it that images or videos of another size or number explain: "
-                            "linear layers follow the tokens, attention their square, the VAE the "
-                            "pixels"},
+                    .doc = "Part of the change due to more or fewer denoiser passes that do less "
+                           "work than the others, as with a step cache"},
+    [SIZE_EFFECT] =
+        {"size_effect_ns", "Size effect", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+         .doc =
+             "Part of the change due to images or videos of another size or number: linear layers "
+             "grow with the tokens, attention with their square, the VAE with the pixels"},
     [RATE_EFFECT] = {"rate_effect_ns", "Speed effect", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
                      .better = TA_LOWER,
-                     .doc = "The rest of it: steps or calls that take longer or shorter"},
-    [BASE_N] = {"base_calls", "Calls before", TA_COUNT, .doc = "Denoising steps, or calls, before"},
-    [NEW_N] = {"new_calls", "Calls after", TA_COUNT, .doc = "Denoising steps, or calls, after"},
+                     .doc = "Rest of the change: steps or calls that take longer or shorter"},
+    [BASE_N] = {"base_calls", "Calls before", TA_COUNT,
+                .doc = "Denoising steps, or calls, in the baseline"},
+    [NEW_N] = {"new_calls", "Calls after", TA_COUNT,
+               .doc = "Denoising steps, or calls, in the other run"},
 };
 
 static const struct ta_table_def phases = {
     "diff.phases", "What changed by phase", TA_COLUMNS(phases_columns),
-    .doc = "Of the rank with the longest window of each run.",
+    .doc = "What changed in each phase, on the rank with the longest window of each run.",
     .brief = &(const struct ta_brief){.place = 15,
                                       .rows = 8,
                                       .first = {&phases_columns[BASE], &phases_columns[NEW],
@@ -76,13 +77,13 @@ static const struct ta_table_def phases = {
 enum { LOOP_WHAT, LOOP_BASE, LOOP_NEW };
 
 static const struct ta_column loop_columns[] = {
-    [LOOP_WHAT] = {"what", "Loop level", TA_WORD,
-                   .doc = "images, blocks, steps, forwards (passes of the denoiser), full_forwards "
-                          "(that nothing shortened), forwards_per_step, layers; width, height and "
-                          "frames of an image or video, batch (made together), samples (of a pass "
-                          "of the denoiser)"},
-    [LOOP_BASE] = {"base", "Before", TA_COUNT, .doc = "How many before; null where not known"},
-    [LOOP_NEW] = {"new", "After", TA_COUNT, .doc = "How many after"},
+    [LOOP_WHAT] =
+        {"what", "Loop level", TA_WORD,
+         .doc = "images, blocks, steps, forwards (denoiser passes), full_forwards (not shortened "
+                "by a cache), forwards_per_step, layers; width, height and frames of an image or "
+                "video, batch (generated together), samples (per denoiser pass)"},
+    [LOOP_BASE] = {"base", "Before", TA_COUNT, .doc = "Number in the baseline; empty if unknown"},
+    [LOOP_NEW] = {"new", "After", TA_COUNT, .doc = "Number in the other run; empty if unknown"},
 };
 
 static const struct ta_ref loop_counts[] = {{.table = "diff.loop", .column = "base"},
@@ -98,7 +99,7 @@ static bool is_other_loop(const struct ta_refs *in)
 
 static const struct ta_table_def loop = {
     "diff.loop", "Denoising loop compared", TA_COLUMNS(loop_columns),
-    .doc = "How the denoising loops of both runs nest and what they make, on the rank with the "
+    .doc = "How the denoising loops of both runs nest and what they generate, on the rank with the "
            "longest window.",
     .brief = &(const struct ta_brief){
         .place = 16, .rows = 12, .applies = is_other_loop, TA_READS(loop_counts)}};

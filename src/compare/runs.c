@@ -176,19 +176,19 @@ bool diff_describe(const struct ta_diff_side sides[TA_DIFF_SIDES], const char *t
 enum { SIDE, INDEX, TITLE, SHOWN, RANKS, FILES, EVENTS, LENGTH, DEVICES };
 
 static const struct ta_column runs_columns[] = {
-    [SIDE] = {"side", "Side", TA_WORD, .doc = "base or new"},
-    [INDEX] = {"index", "Run", TA_INTEGER, .doc = "Number of the run, from 0"},
+    [SIDE] = {"side", "Side", TA_WORD, .doc = "base (the baseline) or new (the other run)"},
+    [INDEX] = {"index", "Run", TA_INTEGER, .doc = "Number of the run, starting at 0"},
     [TITLE] = {"title", "Title", TA_TEXT, .doc = "Title of the run"},
     [SHOWN] =
         {"shown", "Shown run", TA_FLAG,
-         .doc = "Whether tables show this run: of several runs of a side the one of median length"},
+         .doc =
+             "Whether tables show this run; if a side has several runs, the one of median length"},
     [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that were read"},
     [FILES] = {"files", "Files", TA_COUNT, .doc = "Files that were used"},
     [EVENTS] = {"events", "Events", TA_COUNT, .doc = "Events or records that were used"},
     [LENGTH] = {"length_ns", "Length", TA_NS, .better = TA_LOWER,
-                .doc =
-                    "Longest window of a device; of the host, or of the stages, without devices"},
-    [DEVICES] = {"devices", "Devices", TA_TEXT, .doc = "Distinct device names"},
+                .doc = "Longest window of a device; without devices, of the host or the stages"},
+    [DEVICES] = {"devices", "Devices", TA_TEXT, .doc = "Names of the devices, each once"},
 };
 
 static const struct ta_table_def runs = {"diff.runs", "Runs compared", TA_COLUMNS(runs_columns)};

@@ -21,20 +21,22 @@ enum {
 };
 
 static const struct ta_column set_columns[] = {
-    [SET] = {"set", "Set", TA_INTEGER, .doc = "Number of the set, from 1"},
-    [KIND] = {"kind", "What happened", TA_WORD,
-              .doc = "fused: fewer do the work; split: more do; replaced: as many"},
+    [SET] = {"set", "Set", TA_INTEGER, .doc = "Number of the set, starting at 1"},
+    [KIND] =
+        {"kind", "What happened", TA_WORD,
+         .doc = "fused: fewer names do the same work; split: more names; replaced: as many names"},
     [OP] = {"op", "Operator", TA_TEXT,
-            .doc = "The lowest operator or range that all of them are in"},
-    [BASE_COUNT] = {"base_count", "Names before", TA_COUNT, .doc = "How many there were"},
-    [NEW_COUNT] = {"new_count", "Names after", TA_COUNT, .doc = "How many there are"},
+            .doc = "Innermost operator or range that contains all of them"},
+    [BASE_COUNT] = {"base_count", "Names before", TA_COUNT,
+                    .doc = "Number of names in the baseline"},
+    [NEW_COUNT] = {"new_count", "Names after", TA_COUNT, .doc = "Number of names in the other run"},
     [BASE_TOTAL] = {"base_total_ns", "Before", TA_NS, .better = TA_LOWER,
-                    .doc = "Sum of their durations before"},
+                    .doc = "Sum of their durations in the baseline"},
     [NEW_TOTAL] = {"new_total_ns", "After", TA_NS, .better = TA_LOWER,
-                   .doc = "Sum of their durations after"},
+                   .doc = "Sum of their durations in the other run"},
     DIFF_CHANGE_COLUMNS(DELTA, TA_TYPE_INTEGER),
-    [BASE_NAMES] = {"base_names", "Replaced names", TA_TEXT, .doc = "Short names of those before"},
-    [NEW_NAMES] = {"new_names", "New names", TA_TEXT, .doc = "Short names of those after"},
+    [BASE_NAMES] = {"base_names", "Replaced names", TA_TEXT, .doc = "Short names in the baseline"},
+    [NEW_NAMES] = {"new_names", "New names", TA_TEXT, .doc = "Short names in the other run"},
 };
 
 static const struct ta_table_def kernel_sets = {

@@ -11,15 +11,16 @@
 enum { SIGNAL, KIND, BASE, NEW, DELTA, CHANGE, UNIT };
 
 static const struct ta_column signals_columns[] = {
-    [SIGNAL] = {"signal", "Signal", TA_WORD, .doc = "What was sampled, or what slows a device"},
+    [SIGNAL] = {"signal", "Signal", TA_WORD,
+                .doc = "Telemetry signal, or the limit that slows a device"},
     [KIND] = {"kind", "Kind", TA_WORD,
-              .doc = "mean: of the samples of all devices, each device with the same weight; "
-                     "limit: largest share of the busy samples of a device that it slows"},
+              .doc = "mean: over the samples of all devices, with equal weight per device; limit: "
+                     "largest share of a device's busy samples that it slows"},
     [BASE] = {"base", "Before", TA_NUMBER, .doc = "Value in the baseline"},
     [NEW] = {"new", "After", TA_NUMBER, .doc = "Value in the other run"},
     [DELTA] = {"delta", "Change", TA_TYPE_NUMBER, TA_UNIT_CHANGE, .doc = "After minus before"},
     [CHANGE] = {"change", "Change %", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
-                .doc = "Change over before"},
+                .doc = "Change divided by the value before"},
     [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
 };
 

@@ -21,26 +21,26 @@
 enum { CLASS, BASE_STEPS, NEW_STEPS, BASE_MEAN, NEW_MEAN, DELTA, CHANGE, WITHIN, MIX };
 
 static const struct ta_column step_classes_columns[] = {
-    [CLASS] =
-        {"class", "Steps", TA_WORD,
-         .doc =
-             "warm_up: the first of a run, each more than half as long again as any behind them; "
-             "short, "
-             "long: classes of the durations of the others that lie apart, by "
-             "Otsu's threshold of the logarithms; steady: the others, of one class; all"},
-    [BASE_STEPS] = {"base_steps", "Steps before", TA_COUNT, .doc = "Steps of all ranks, before"},
-    [NEW_STEPS] = {"new_steps", "Steps after", TA_COUNT, .doc = "Steps of all ranks, after"},
+    [CLASS] = {"class", "Steps", TA_WORD,
+               .doc = "Class of steps. warm_up: the first steps of a run, each at least half as "
+                      "long again as any later one; short, long: the other steps, if their "
+                      "durations form two separate classes (Otsu's threshold of the logarithms); "
+                      "steady: the other steps, if they are one class; all"},
+    [BASE_STEPS] = {"base_steps", "Steps before", TA_COUNT,
+                    .doc = "Steps of all ranks in the baseline"},
+    [NEW_STEPS] = {"new_steps", "Steps after", TA_COUNT,
+                   .doc = "Steps of all ranks in the other run"},
     [BASE_MEAN] = {"base_mean_ns", "Before", TA_NS_MEAN, .better = TA_LOWER,
-                   .doc = "Mean duration, before"},
+                   .doc = "Mean step time in the baseline"},
     [NEW_MEAN] = {"new_mean_ns", "After", TA_NS_MEAN, .better = TA_LOWER,
-                  .doc = "Mean duration, after"},
+                  .doc = "Mean step time in the other run"},
     DIFF_CHANGE_COLUMNS(DELTA, TA_TYPE_NUMBER),
-    [WITHIN] =
-        {"within_ns", "Class effect", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
-         .doc =
-             "Part of the change of the mean of all steps that comes from these becoming longer"},
+    [WITHIN] = {"within_ns", "Class effect", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+                .doc = "Part of the change of the overall mean due to steps of this class becoming "
+                       "slower or faster"},
     [MIX] = {"mix_ns", "Mix effect", TA_TYPE_NUMBER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
-             .doc = "Part of it that comes from more or fewer of these"},
+             .doc =
+                 "Part of the change of the overall mean due to more or fewer steps of this class"},
 };
 
 static const struct ta_table_def step_classes = {

@@ -14,17 +14,15 @@ enum { POINTS_MOST = 400 };
 enum { SIDE, DUR, SHARE, BAND };
 
 static const struct ta_column step_times_columns[] = {
-    [SIDE] = {"side", "Side", TA_WORD, .doc = "base or new"},
+    [SIDE] = {"side", "Side", TA_WORD, .doc = "base (the baseline) or new (the other run)"},
     [DUR] = {"dur_ns", "Duration", TA_NS_MEAN, .better = TA_LOWER,
-             .doc = "Duration of steps, or of blocks"},
+             .doc = "Duration of a step, or of a block"},
     [SHARE] = {"share", "Share of steps", TA_RATIO,
-               .doc = "Share of the steps of all ranks that take no longer"},
-    [BAND] =
-        {"band", "Band ±", TA_RATIO,
-         .doc =
-             "How far the share of all steps that there could have been is from this at most, at "
-             "the level "
-             "of confidence (Dvoretzky-Kiefer-Wolfowitz); ranks of a step count as one"},
+               .doc = "Share of the steps of all ranks that take at most this long"},
+    [BAND] = {"band", "Band ±", TA_RATIO,
+              .doc = "Confidence band: most that the share over all possible steps may differ from "
+                     "this one, at the confidence level (Dvoretzky-Kiefer-Wolfowitz); the ranks of "
+                     "a step count as one"},
 };
 
 static const struct ta_chart_def chart = {

@@ -124,29 +124,28 @@ enum { TERM, KIND, BASE, NEW, DELTA, COUNT_EFFECT, RATE_EFFECT, BASE_CALLS, NEW_
 
 /* What a term did, in columns from enumerator `term` on. */
 #define BAR_COLUMNS_FROM(term) \
-    [(term)] = {"term", "Term", TA_TEXT, .doc = "What takes the time"}, \
+    [(term)] = {"term", "Term", TA_TEXT, .doc = "What the time was spent on"}, \
     [(term) + KIND] = {"kind", "Kind", TA_WORD, \
-        .doc = "compute, comm, memcpy, memset: what a name takes of the busy time of the device; " \
-               "idle: a cause of idle time; stage; host: an operator or call where there are no " \
-               "devices; rest: outside of stages; other: terms whose change is below 0.5 % of " \
-               "the sum of all"}, \
+        .doc = "compute, comm, memcpy, memset: busy device time by name; idle: idle time by " \
+               "cause; stage; host: an operator or call if there are no devices; rest: time " \
+               "outside stages; other: terms that change by less than 0.5 % of the sum of all"}, \
     [(term) + BASE] = {"base_ns", "Before", TA_NS, .better = TA_LOWER, \
-        .doc = "Time in the window of the baseline"}, \
+        .doc = "Time in the baseline's window"}, \
     [(term) + NEW] = {"new_ns", "After", TA_NS, .better = TA_LOWER, \
-        .doc = "Time in the window of the other run"}, \
+        .doc = "Time in the other run's window"}, \
     [(term) + DELTA] = {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, \
         .better = TA_LOWER, \
         .doc = "After minus before; the rows add up to the change of the window exactly"}, \
     [(term) + COUNT_EFFECT] = {"count_effect_ns", "Count effect", TA_TYPE_INTEGER, \
         TA_UNIT_NS_CHANGE, .better = TA_LOWER, \
-        .doc = "Part of the change that comes from more or fewer calls"}, \
+        .doc = "Part of the change due to more or fewer calls"}, \
     [(term) + RATE_EFFECT] = {"rate_effect_ns", "Speed effect", TA_TYPE_INTEGER, \
         TA_UNIT_NS_CHANGE, .better = TA_LOWER, \
-        .doc = "The other part: calls that take longer or shorter"}, \
+        .doc = "Rest of the change: calls that take longer or shorter"}, \
     [(term) + BASE_CALLS] = {"base_calls", "Calls before", TA_COUNT, \
-        .doc = "Calls, or gaps, before"}, \
+        .doc = "Calls, or gaps, in the baseline"}, \
     [(term) + NEW_CALLS] = {"new_calls", "Calls after", TA_COUNT, \
-        .doc = "Calls, or gaps, after"}
+        .doc = "Calls, or gaps, in the other run"}
 
 /* clang-format on */
 
@@ -223,24 +222,23 @@ enum {
 
 static const struct ta_column compared_columns[] = {
     [WINDOW] = {"window", "Window", TA_WORD,
-                .doc = "longest: the longest window of each run, whose end is that of the run; "
-                       "rank: the same "
-                       "rank "
-                       "and device in both"},
+                .doc = "longest: the longest window of each run, which ends the run; rank: the "
+                       "same rank and device in both runs"},
     [BASE_RANK] = {"base_rank", "Rank before", TA_INTEGER, .doc = "Rank in the baseline"},
     [BASE_DEVICE] = {"base_device", "Device before", TA_INTEGER,
-                     .doc = "Device in the baseline; none for stages"},
+                     .doc = "Device in the baseline; empty for stages"},
     [NEW_RANK] = {"new_rank", "Rank after", TA_INTEGER, .doc = "Rank in the other run"},
     [NEW_DEVICE] = {"new_device", "Device after", TA_INTEGER,
-                    .doc = "Device in the other run; none for stages"},
+                    .doc = "Device in the other run; empty for stages"},
     [BASE_LENGTH] = {"base_ns", "Before", TA_NS, .better = TA_LOWER,
-                     .doc = "Window in the baseline"},
-    [NEW_LENGTH] = {"new_ns", "After", TA_NS, .better = TA_LOWER, .doc = "Window in the other run"},
+                     .doc = "Length of the window in the baseline"},
+    [NEW_LENGTH] = {"new_ns", "After", TA_NS, .better = TA_LOWER,
+                    .doc = "Length of the window in the other run"},
     DIFF_CHANGE_COLUMNS(LENGTH_DELTA, TA_TYPE_INTEGER),
     [EXPLAINED] = {"explained_ns", "Explained", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
                    .doc = "Sum of the changes of all terms"},
     [RESIDUAL] = {"residual_ns", "Unexplained", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE,
-                  .doc = "Change that no term explains"},
+                  .doc = "Change of the window that no term explains"},
 };
 
 static const struct ta_table_def compared = {
@@ -415,9 +413,9 @@ static const struct ta_scalar_def window_scalars[] = {
     [WINDOW_NEW] = {"diff_new_window_ns", "Window after", TA_UNIT_NS, TA_LOWER,
                     .doc = "Longest window of the other run"},
     [WINDOW_CHANGE] = {"diff_window_change_ns", "Change", TA_UNIT_NS_CHANGE, TA_LOWER,
-                       .doc = "After minus before"},
+                       .doc = "Window after minus window before"},
     [WINDOW_RESIDUAL] = {"diff_residual_ns", "Not explained", TA_UNIT_NS, TA_LOWER,
-                         .doc = "Change of the window minus the sum of the changes of its terms"},
+                         .doc = "Change of the window minus the changes of all terms"},
 };
 
 static void add_scalars(const struct diff *diff, struct ta_section_builder *out,

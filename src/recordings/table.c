@@ -9,31 +9,33 @@
 enum { FILE_PATH, KIND, RUN, RECORDING, RANK, COUNTS, START, WINDOW, WHY };
 
 static const struct ta_column recording_files_columns[] = {
-    [FILE_PATH] = {"file", "File", TA_TEXT, .role = TA_KEY, .doc = "Below the input"},
+    [FILE_PATH] = {"file", "File", TA_TEXT, .role = TA_KEY,
+                   .doc = "Path of the file below the input"},
     [KIND] = {"kind", "Kind", TA_WORD, .role = TA_NOTE, .read_as = TA_AS_FILE_KIND,
-              .doc = "run, iteration, cycle, warm_up; graph_capture, host_process or repeat: set "
-                     "aside for another recording, it counts in no time; dump: of another "
-                     "profiler; copy: of the content of other files; not_read"},
-    [RUN] = {"run", "Run", TA_TEXT, .role = TA_NOTE, .doc = "Name of its run, as --run takes it"},
+              .doc = "run, iteration, cycle, warm_up; graph_capture, host_process or repeat (used "
+                     "only for another recording, not for times); dump (of another profiler); copy "
+                     "(same content as other files); not_read"},
+    [RUN] = {"run", "Run", TA_TEXT, .role = TA_NOTE, .doc = "Name of the run, as --run takes it"},
     [RECORDING] = {"recording", "Recording", TA_TEXT, .role = TA_NOTE,
                    .read_as = TA_AS_FILE_RECORDING,
-                   .doc = "Name of the recording of the run, likewise"},
-    [RANK] = {"rank", "Rank", TA_INTEGER, .role = TA_NOTE, .doc = "None where it does not count"},
+                   .doc = "Name of the recording, as --run takes it"},
+    [RANK] = {"rank", "Rank", TA_INTEGER, .role = TA_NOTE,
+              .doc = "Rank of the file; empty if it does not count"},
     [COUNTS] = {"counts", "Counted", TA_FLAG, .role = TA_NOTE, .read_as = TA_AS_FILE_COUNTS,
-                .doc = "Whether the figures of the recording are of it, too"},
+                .doc = "Whether the figures of the recording include this file"},
     [START] = {"start_ns", "Start", TA_NS, .role = TA_NOTE,
-               .doc = "Since the first dated event of all files"},
+               .doc = "Start of the file, since the first dated event of all files"},
     [WINDOW] = {"window_ns", "Window", TA_NS, .role = TA_NOTE,
-                .doc = "From its first event to its last"},
+                .doc = "From the first event of the file to its last"},
     [WHY] = {"why", "Why", TA_SENTENCE, .role = TA_NOTE,
-             .doc = "Why it is not simply a rank of the run"},
+             .doc = "Why the file is not simply a rank of the run"},
 };
 
 static const struct ta_table_def recording_files = {
     "recordings.files",
     "Recorded files",
     TA_COLUMNS(recording_files_columns),
-    .doc = "What each file was taken for before anything was computed, where it is not simply a "
+    .doc = "What each file was classified as before anything was computed, if it is not simply a "
            "rank of the only run.",
     .tier = TA_TIER_DETAIL,
     .joining = TA_JOIN_NOT,

@@ -140,7 +140,7 @@ class Telemetry(unittest.TestCase):
         ids, head = self.said(dmon(rows(5000)))
         self.assertEqual(ids, ["host-memory"])
         self.assertIn("GPU memory overflows into host memory in 66.7 % of the busy samples", head)
-        self.assertNotIn("in use 99", head.split("Devices in use")[0])
+        self.assertNotIn("in use 99", head.split("GPU utilization")[0])
         # Without traffic it waits for something else, and while the memory works it works.
         self.assertEqual(self.said(dmon(rows(60)))[0], ["little-work"])
         self.assertEqual(self.said(dmon(rows(5000, activity=50)))[0], [])
@@ -240,7 +240,7 @@ class Telemetry(unittest.TestCase):
         ids, head = said((60, {"power": 98, "heat": 55, "used": 100}))
         self.assertEqual(ids, ["little-work"])
         self.assertIn("shows 100 % utilization but does little", head.replace("\u00a0", " "))
-        self.assertNotIn("in use 100", head.split("Devices in use")[0].replace("\u00a0", " "))
+        self.assertNotIn("in use 100", head.split("GPU utilization")[0].replace("\u00a0", " "))
         # Less to do lowers the power, too.
         self.assertEqual(said((40, {}), (40, {"power": 98, "heat": 55, "used": 60}))[0], [])
 

@@ -32,41 +32,45 @@ enum {
 };
 #define BLOCK_COLUMNS(bytes, size)                                                                 \
     [BLOCK_PEAK_BLOCKS] = {"peak_blocks", "Blocks at peak", TA_COUNT, .better = TA_LOWER,          \
-                           .doc = "Blocks alive when most memory was allocated"},                  \
-    [BLOCK_PEAK_BYTES] = {"peak_bytes",                                                            \
-                          "Requested",                                                             \
-                          TA_BYTES,                                                                \
-                          .better = TA_LOWER,                                                      \
-                          .read_as = (bytes),                                                      \
-                          .doc = "Their bytes, as asked for; none without a history"},             \
-    [BLOCK_PEAK_SIZE] =                                                                            \
-        {"peak_block_bytes",                                                                       \
-         "At peak",                                                                                \
+                           .doc = "Blocks of this row in use when allocated memory peaked"},       \
+    [BLOCK_PEAK_BYTES] =                                                                           \
+        {"peak_bytes",                                                                             \
+         "Requested",                                                                              \
          TA_BYTES,                                                                                 \
          .better = TA_LOWER,                                                                       \
-         .read_as = (size),                                                                        \
-         .doc = "Their bytes, as the allocator hands them out: what the peak is made of"},         \
+         .read_as = (bytes),                                                                       \
+         .doc = "Bytes requested for the blocks in use at the peak; empty without a history"},     \
+    [BLOCK_PEAK_SIZE] = {"peak_block_bytes",                                                       \
+                         "At peak",                                                                \
+                         TA_BYTES,                                                                 \
+                         .better = TA_LOWER,                                                       \
+                         .read_as = (size),                                                        \
+                         .doc = "Bytes of the blocks in use at the peak, as the allocator handed " \
+                                "them out: what the peak is made of"},                             \
     [BLOCK_PEAK_SHARE] = {"peak_share", "Share", TA_RATIO, .better = TA_LOWER,                     \
-                          .doc = "Of all bytes in blocks alive at the peak of the device"},        \
+                          .doc = "Bytes of these blocks divided by the bytes of all blocks in "    \
+                                 "use at the device's peak"},                                      \
     [BLOCK_HELD_BLOCKS] = {"held_blocks", "Blocks at end", TA_COUNT, .better = TA_LOWER,           \
-                           .doc = "Blocks in use in the state"},                                   \
+                           .doc = "Blocks in use when the snapshot was taken"},                    \
     [BLOCK_HELD_BYTES] = {"held_bytes", "At end", TA_BYTES, .better = TA_LOWER,                    \
-                          .doc = "Their bytes, rounded up as the allocator does"},                 \
+                          .doc = "Bytes of the blocks in use when the snapshot was taken, "        \
+                                 "rounded up as the allocator does"},                              \
     [BLOCK_ALLOCATIONS] = {"allocations", "Allocations", TA_COUNT, .better = TA_LOWER,             \
                            .doc = "Allocations in the history"},                                   \
     [BLOCK_TOTAL_BYTES] = {"total_bytes", "Total", TA_BYTES, .better = TA_LOWER,                   \
-                           .doc = "Bytes asked for by all of them"},                               \
+                           .doc = "Bytes requested by all allocations in the history"},            \
     [BLOCK_UNFREED_BLOCKS] = {"unfreed_blocks", "Blocks not freed", TA_COUNT, .better = TA_LOWER,  \
-                              .doc = "Allocations of the history that were not given back by its " \
-                                     "end: kept on purpose, or leaks"},                            \
+                              .doc = "Allocations in the history that were not freed by its end: " \
+                                     "kept on purpose, or leaks"},                                 \
     [BLOCK_UNFREED_BYTES] = {"unfreed_bytes", "Not freed", TA_BYTES, .better = TA_LOWER,           \
-                             .doc = "Their bytes, as asked for"}
+                             .doc = "Bytes requested for the blocks not freed"}
 
 static const struct ta_column memory_sites_columns[] = {
     OWNER_COLUMNS_AS(TA_AS_SITE_LABEL),
     [BLOCK_WHAT] = {"site", "Site", TA_TEXT, .read_as = TA_AS_SITE,
-                    .doc = "Innermost frame of the program's Python, else the innermost of Python, "
-                           "else the operator"},
+                    .doc =
+                        "Place that asked for the memory: innermost Python frame of the program; "
+                        "if there is none, innermost Python frame at all, or the operator"},
     BLOCK_COLUMNS(TA_AS_SITE_BYTES, TA_AS_SITE_BLOCKS),
 };
 
@@ -74,19 +78,18 @@ const struct ta_table_def memory_sites = {
     "memory.sites",
     "Memory by call site",
     TA_COLUMNS(memory_sites_columns),
-    .doc = "One row per device and call site. The site is the innermost frame of Python that "
-           "belongs neither to PyTorch or Triton, nor to Python itself, nor to code that the "
-           "compiler of PyTorch wrote; libraries built on PyTorch are the program's. Where all "
-           "of Python is the framework's, it is the innermost frame of it. A stack without "
-           "Python, as of the threads that run backward passes, has the step backwards "
-           "(`torch::autograd::generated::MmBackward0::apply`) or the operator; `(no Python "
-           "frame)` where there is nothing but the recorder and the allocator. The tables are "
-           "in `plugins/analysis/memory_allocator/site.c`.\n\n"
-           "What was allocated before the history began and has no stack has the site "
-           "`(allocated before the history)`, any other block without a stack `(no frames)`. "
-           "`peak_block_bytes` of a device add up to `peak_block_bytes` of `memory.peaks`, and "
-           "are of the same moment; `peak_bytes` is what was asked for of those blocks. Chart "
-           "`memory-sites`.",
+    .doc =
+        "One row per device and call site. The site is the innermost Python frame outside PyTorch, "
+        "Triton, Python's own library and code generated by PyTorch's compiler; libraries built on "
+        "PyTorch count as the program's. If all Python frames are the framework's, it is the "
+        "innermost of these. A stack without Python, as in the threads that run backward passes, "
+        "gives the backward step (`torch::autograd::generated::MmBackward0::apply`) or the "
+        "operator, and `(no Python frame)` if only the recorder and the allocator are on it. The "
+        "lists of names are in `plugins/analysis/memory_allocator/site.c`.\n\nMemory allocated "
+        "before the history began has the site `(allocated before the history)` if it has no "
+        "stack; any other block without a stack has `(no frames)`. The `peak_block_bytes` of a "
+        "device add up to `peak_block_bytes` of `memory.peaks`, at the same moment; `peak_bytes` "
+        "is what was requested for those blocks. Chart `memory-sites`.",
     .not_of_ranks = true,
     .brief = &(const struct ta_brief){
         .place = 330,
@@ -105,27 +108,27 @@ const struct ta_table_def memory_sites = {
 static const struct ta_column memory_by_size_columns[] = {
     OWNER_COLUMNS,
     [BLOCK_WHAT] = {"class", "Size", TA_TEXT,
-                    .doc = "Bytes asked for; up to 1 MiB are served from small segments, from 10 "
-                           "MiB on from segments of their own"},
+                    .doc = "Bytes requested per allocation; requests up to 1 MiB come from small "
+                           "segments, requests from 10 MiB on get segments of their own"},
     BLOCK_COLUMNS(TA_AS_NOTHING, TA_AS_NOTHING),
 };
 
-const struct ta_table_def memory_by_size = {"memory.size_classes", "Memory by request size",
-                                            TA_COLUMNS(memory_by_size_columns),
-                                            .doc = "The same by bytes asked for."};
+const struct ta_table_def memory_by_size = {
+    "memory.size_classes", "Memory by request size", TA_COLUMNS(memory_by_size_columns),
+    .doc = "One row per device and size of request, with the columns of `memory.sites`."};
 
 static const struct ta_column memory_site_phases_columns[] = {
     OWNER_COLUMNS,
     [BLOCK_WHAT] = {"phase", "Phase", TA_WORD,
-                    .doc = "Phase of the program that asked for it, by the innermost function of "
-                           "the stack that names one; unknown for all else"},
+                    .doc = "Phase of the program that asked for the memory, from the innermost "
+                           "function on the stack that names a phase; `unknown` otherwise"},
     BLOCK_COLUMNS(TA_AS_NOTHING, TA_AS_NOTHING),
 };
 
 const struct ta_table_def memory_site_phases = {
     "memory.site_phases", "Memory by call site and phase", TA_COLUMNS(memory_site_phases_columns),
-    .doc = "The same by the phase of a program that generates images or videos: text encode, "
-           "denoise, VAE decode and so on, where stacks show any."};
+    .doc = "One row per device, call site and phase of a program that generates images or videos "
+           "(text encode, denoise, VAE decode and so on), if stacks show phases."};
 
 /* What else names a row beside its site: with several snapshots of a rank, or of several ranks. */
 enum owners { ONE, RANKS, SNAPSHOTS };
@@ -230,33 +233,33 @@ enum {
 static const struct ta_column memory_fragmentation_columns[] = {
     OWNER_COLUMNS,
     [FRAG_RESERVED] = {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
-                       .doc = "Sum of the segments"},
+                       .doc = "Bytes of all segments"},
     [FRAG_ALLOCATED] = {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
-                        .doc = "Sum of the blocks in use"},
+                        .doc = "Bytes of the blocks in use"},
     [FRAG_PENDING] =
         {"pending_bytes", "Pending", TA_BYTES, .better = TA_LOWER,
-         .doc = "Sum of the blocks that were let go while other streams may still use them"},
+         .doc = "Bytes of blocks that the program has freed but other streams may still use"},
     [FRAG_INTERNAL] =
         {"internal_bytes", "Internal", TA_BYTES, .better = TA_LOWER,
-         .doc = "Internal fragmentation: size minus bytes asked for, of blocks in use or pending"},
+         .doc =
+             "Internal fragmentation: size minus requested bytes of the blocks in use or pending"},
     [FRAG_FREE] = {"free_bytes", "Free", TA_BYTES, .better = TA_LOWER,
                    .doc =
-                       "External fragmentation and cache: sum of the blocks that are not in use"},
-    [FRAG_SPLIT] =
-        {"split_free_bytes", "Free in split segments", TA_BYTES, .better = TA_LOWER,
-         .doc =
-             "Of those, what shares a segment with other blocks and cannot go back to the driver"},
+                       "External fragmentation and cache: bytes of the blocks that are not in use"},
+    [FRAG_SPLIT] = {"split_free_bytes", "Free in split segments", TA_BYTES, .better = TA_LOWER,
+                    .doc = "Free bytes in segments that also hold used blocks, so they cannot go "
+                           "back to the driver"},
     [FRAG_GAP] = {"gap_share", "Unused share", TA_RATIO, .better = TA_LOWER,
-                  .doc = "1 − allocated over reserved, in the state"},
+                  .doc = "1 − allocated / reserved bytes when the snapshot was taken"},
     [FRAG_PEAK_GAP] = {"peak_gap_share", "Unused share at peak", TA_RATIO, .better = TA_LOWER,
-                       .doc = "1 − allocated over reserved when most was reserved, at the best "
-                              "moment of that time; from the history"},
+                       .doc = "1 − allocated / reserved bytes when most was reserved, at the "
+                              "moment of that time with the least unused; from the history"},
 };
 
 const struct ta_table_def memory_fragmentation = {
     "memory.fragmentation", "Fragmentation", TA_COLUMNS(memory_fragmentation_columns),
-    .doc = "One row per snapshot and device: the state when the snapshot was taken. Chart "
-           "`memory-fragmentation`."};
+    .doc = "One row per snapshot and device: the allocator's state when the snapshot was taken. "
+           "Chart `memory-fragmentation`."};
 
 enum { SEGMENT_SEGMENTS = OF_OWNER, SEGMENT_BLOCKS, SEGMENT_LARGEST, SEGMENT_LARGEST_SHARE };
 static const struct ta_column memory_segments_columns[] = {
@@ -264,18 +267,18 @@ static const struct ta_column memory_segments_columns[] = {
     [SEGMENT_SEGMENTS] = {"segments", "Segments", TA_COUNT, .better = TA_LOWER,
                           .doc = "Pieces of memory obtained from the driver"},
     [SEGMENT_BLOCKS] = {"blocks", "Blocks", TA_COUNT, .better = TA_LOWER,
-                        .doc = "Blocks that they are split into"},
+                        .doc = "Blocks that the segments are split into"},
     [SEGMENT_LARGEST] = {"largest_free_bytes", "Largest free block", TA_BYTES, .better = TA_HIGHER,
                          .doc = "Largest block that is not in use"},
-    [SEGMENT_LARGEST_SHARE] =
-        {"largest_free_share", "Largest free block share", TA_RATIO, .better = TA_HIGHER,
-         .doc =
-             "Largest free block over all that is free: low when free memory is in small pieces"},
+    [SEGMENT_LARGEST_SHARE] = {"largest_free_share", "Largest free block share", TA_RATIO,
+                               .better = TA_HIGHER,
+                               .doc = "Largest free block divided by all free bytes: low when free "
+                                      "memory is in small pieces"},
 };
 
 const struct ta_table_def memory_segments = {
     "memory.segments", "Segments and free blocks", TA_COLUMNS(memory_segments_columns),
-    .doc = "The same snapshots: how many pieces their memory is in."};
+    .doc = "One row per snapshot and device: into how many pieces its memory is split."};
 
 #define STATE_CHART(owner)                                                                         \
     {                                                                                              \
@@ -360,28 +363,29 @@ enum {
 static const struct ta_column memory_churn_columns[] = {
     OWNER_COLUMNS,
     [CHURN_ENTRIES] = {"entries", "History entries", TA_COUNT, .better = TA_LOWER,
-                       .doc = "Entries of the history"},
-    [CHURN_TIME] = {"dur_ns", "Time", TA_NS, .doc = "From its first to its last entry"},
+                       .doc = "Entries in the history"},
+    [CHURN_TIME] = {"dur_ns", "Time", TA_NS,
+                    .doc = "Time from the first to the last entry of the history"},
     [CHURN_ALLOCATIONS] = {"allocations", "Allocations", TA_COUNT, .better = TA_LOWER,
-                           .doc = "Blocks handed out"},
+                           .doc = "Allocations in the history"},
     [CHURN_FREES] = {"frees", "Frees", TA_COUNT, .better = TA_LOWER,
-                     .doc = "Blocks that could be used again"},
+                     .doc = "Frees in the history, each making a block reusable"},
     [CHURN_ALLOCATED_BYTES] = {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
-                               .doc = "Bytes asked for by all allocations"},
-    [CHURN_FREED_BYTES] = {"freed_bytes", "Freed", TA_BYTES, .doc = "Bytes of all frees"},
+                               .doc = "Bytes requested by all allocations"},
+    [CHURN_FREED_BYTES] = {"freed_bytes", "Freed", TA_BYTES, .doc = "Bytes released by all frees"},
     [CHURN_RATE] = {"allocations_per_s", "Rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_LOWER,
-                    .doc = "Allocations over the time of the history"},
+                    .doc = "Allocations per second over the time of the history"},
     [CHURN_SMALL] = {"small_share", "Small", TA_RATIO, .better = TA_LOWER,
-                     .doc = "Share of the allocations below 1 MiB"},
+                     .doc = "Allocations below 1 MiB divided by all allocations"},
     [CHURN_UNFREED] = {"unfreed_blocks", "Blocks not freed", TA_COUNT, .better = TA_LOWER,
-                       .doc = "Allocations that were not given back by the end"},
+                       .doc = "Allocations that were not freed by the end of the history"},
     [CHURN_UNFREED_BYTES] = {"unfreed_bytes", "Not freed", TA_BYTES, .better = TA_LOWER,
-                             .doc = "Their bytes, as asked for"},
+                             .doc = "Bytes requested for the blocks not freed"},
 };
 
-const struct ta_table_def memory_churn = {"memory.churn", "Allocator activity",
-                                          TA_COLUMNS(memory_churn_columns),
-                                          .doc = "One row per snapshot and device with a history."};
+const struct ta_table_def memory_churn = {
+    "memory.churn", "Allocator activity", TA_COLUMNS(memory_churn_columns),
+    .doc = "One row per snapshot and device with a history: allocations and frees."};
 
 /* In a table of its own, as both together are wider than a page. */
 enum {
@@ -400,44 +404,44 @@ enum {
 static const struct ta_column memory_peaks_columns[] = {
     OWNER_COLUMNS,
     [PEAKS_START_REQUESTED] = {"start_allocated_bytes", "Requested at start", TA_BYTES,
-                               .doc =
-                                   "Bytes alive before the first entry, as asked for: above 0 when "
-                                   "the history does not reach back to the start of the run"},
-    [PEAKS_START] = {"start_block_bytes", "At start", TA_BYTES, .doc = "The same in blocks"},
+                               .doc = "Bytes requested and in use before the first entry; above 0 "
+                                      "if the history does not reach back to the start of the run"},
+    [PEAKS_START] = {"start_block_bytes", "At start", TA_BYTES,
+                     .doc = "Bytes of the blocks in use before the first entry"},
     [PEAKS_REQUESTED] = {"peak_allocated_bytes", "Peak requested", TA_BYTES, .better = TA_LOWER,
-                         .doc = "Most bytes that the program held at a time, as asked for"},
-    [PEAKS_ACTIVE] = {"peak_active_bytes", "Peak requested, active", TA_BYTES, .better = TA_LOWER,
-                      .doc = "The same with what was let go but still used by other streams"},
+                         .doc = "Most bytes that the program held at one time, as requested"},
+    [PEAKS_ACTIVE] =
+        {"peak_active_bytes", "Peak requested, active", TA_BYTES, .better = TA_LOWER,
+         .doc = "The same, plus memory that the program has freed but other streams still use"},
     [PEAKS_ALLOCATED] = {"peak_block_bytes", "Peak allocated", TA_BYTES, .better = TA_LOWER,
-                         .doc = "Most bytes in blocks that the program held at a time, as "
+                         .doc = "Most bytes of blocks that the program held at one time, as "
                                 "torch.cuda.max_memory_allocated() counts them; a block that is "
                                 "gone by the end counts as its request rounded up"},
     [PEAKS_RESERVED] = {"peak_reserved_bytes", "Peak reserved", TA_BYTES, .better = TA_LOWER,
-                        .doc = "Most bytes that the allocator held"},
+                        .doc = "Most bytes that the allocator held at one time"},
     [PEAKS_SEGMENTS_TAKEN] =
         {"segment_allocations", "Segments taken", TA_COUNT, .better = TA_LOWER,
-         .doc = "Segments obtained from the driver, or grown; each may stall the device"},
+         .doc = "Segments obtained from the driver or grown; each may stall the device"},
     [PEAKS_SEGMENTS_RETURNED] = {"segment_frees", "Segments returned", TA_COUNT, .better = TA_LOWER,
-                                 .doc = "Segments given back, or shrunk"},
+                                 .doc = "Segments returned to the driver or shrunk"},
     [PEAKS_BYTES_TAKEN] = {"segment_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
-                           .doc = "Bytes obtained from the driver"},
+                           .doc = "Bytes obtained from the driver during the history"},
     [PEAKS_RETRIES] = {"retries", "Retries", TA_COUNT, .better = TA_LOWER,
-                       .doc = "Segments given back right before one was obtained: the driver had "
-                              "no memory left, or the program emptied the cache"},
+                       .doc = "Times a segment was returned right before one was obtained: the "
+                              "driver had no memory left, or the program emptied the cache"},
     [PEAKS_FAILED] = {"ooms", "Failed", TA_COUNT, .better = TA_LOWER,
-                      .doc = "Allocations that failed for lack of memory"},
+                      .doc = "Allocations that failed because memory ran out"},
 };
 
 const struct ta_table_def memory_peaks = {
     "memory.peaks", "Peaks and segments", TA_COLUMNS(memory_peaks_columns),
-    .doc = "One row per snapshot and device with a history: how high its levels rose, and what "
-           "the allocator obtained from the driver.\n\n"
-           "The entries of a history have what was asked for; the state at the end has the "
-           "sizes of the blocks that are still there, and of their requests. Histories are "
-           "rings, so both levels are anchored at that state and walked backwards: requests "
-           "from requests, blocks from blocks. A block that is gone by the end counts as its "
-           "request rounded up; it may have been up to 1 MiB larger, where the rest of a free "
-           "block was not split off."};
+    .doc = "One row per snapshot and device with a history: how high its memory rose, and what the "
+           "allocator obtained from the driver.\n\nThe entries of a history hold what was "
+           "requested; the state at the end holds the sizes of the remaining blocks and of their "
+           "requests. A history is a ring buffer, so both levels start from that state and are "
+           "counted backward: requests from requests, blocks from blocks. A block that is gone by "
+           "the end counts as its request rounded up; it may have been up to 1 MiB larger, if the "
+           "rest of a free block was not split off."};
 
 static void add_churn(struct ta_section_builder *out, const struct ta_partial *p)
 {
@@ -487,28 +491,31 @@ enum {
 };
 static const struct ta_column memory_failures_columns[] = {
     OWNER_COLUMNS,
-    [FAILURE_INDEX] = {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
-                       .doc = "Place in the history of the device, from 0; up to 1000 are listed"},
-    [FAILURE_TIME] = {"time_ns", "Time", TA_NS, .doc = "Time since the first entry of the device"},
-    [FAILURE_SITE] = {"site", "Site", TA_TEXT, .doc = "Call site that asked, as in memory.sites"},
+    [FAILURE_INDEX] =
+        {"index", "Index", TA_INTEGER, .role = TA_IN_SERIES,
+         .doc = "Position in the device's history, starting at 0; up to 1000 failures are listed"},
+    [FAILURE_TIME] = {"time_ns", "Time", TA_NS, .doc = "Time since the device's first entry"},
+    [FAILURE_SITE] = {"site", "Site", TA_TEXT, .doc = "Call site that asked for the memory"},
     [FAILURE_WANTED] = {"wanted_bytes", "Requested", TA_BYTES, .better = TA_LOWER,
                         .read_as = TA_AS_FAILED,
-                        .doc = "Bytes that were asked for and not to be had"},
+                        .doc = "Bytes that were requested and could not be allocated"},
     [FAILURE_DEVICE_FREE] = {"device_free_bytes", "Device free", TA_BYTES, .better = TA_HIGHER,
-                             .doc = "Bytes that the device had left, whoever used the rest"},
+                             .doc =
+                                 "Free bytes of the device at that time, whatever used the rest"},
     [FAILURE_DEVICE_TOTAL] = {"device_bytes", "Device", TA_BYTES,
-                              .doc = "Bytes that the device has, as errors in a log say"},
-    [FAILURE_OTHERS] = {"others_bytes", "Other processes", TA_BYTES, .better = TA_LOWER,
-                        .doc = "Bytes of the device that are neither free nor this process's"},
+                              .doc = "Total bytes of the device, from the error message in a log"},
+    [FAILURE_OTHERS] =
+        {"others_bytes", "Other processes", TA_BYTES, .better = TA_LOWER,
+         .doc = "Bytes of the device used by other processes: neither free nor held by this one"},
     [FAILURE_ALLOCATED] = {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
-                           .doc = "Bytes in blocks that the program held then"},
+                           .doc = "Bytes of blocks that the program held at that time"},
     [FAILURE_RESERVED] = {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
-                          .doc = "Bytes that the allocator held then"},
+                          .doc = "Bytes that the allocator held at that time"},
 };
 
 const struct ta_table_def memory_failures = {
     "memory.failures", "Failed allocations", TA_COLUMNS(memory_failures_columns),
-    .doc = "One row per allocation that failed for lack of memory.",
+    .doc = "One row per allocation that failed because memory ran out.",
     .brief = &(const struct ta_brief){.place = 340,
                                       .rows = 4,
                                       .first = {&memory_failures_columns[FAILURE_SITE],
@@ -519,7 +526,7 @@ const struct ta_table_def memory_failures = {
 
 const struct ta_scalar_def memory_scalars[MEMORY_SCALARS] = {
     {"failed_allocations", "Failed allocations", TA_UNIT_COUNT, TA_LOWER,
-     .doc = "Allocations that failed for lack of memory, as far as they are listed"},
+     .doc = "Allocations that failed because memory ran out, as far as they are listed"},
 };
 
 static void add_failures(struct ta_section_builder *out, const struct ta_partial *p)

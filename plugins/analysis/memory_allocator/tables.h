@@ -118,8 +118,8 @@ enum { OF_RANK, OF_LABEL, OF_DEVICE, OF_OWNER };
 #define OWNER_COLUMNS_AS(label)                                                                    \
     [OF_RANK] = TA_RANK_COLUMN_OF("Rank of the snapshot"),                                         \
     [OF_LABEL] = {"label", "Snapshot", TA_TEXT, .read_as = (label),                                \
-                  .doc = "Name of the file, without its suffix"},                                  \
-    [OF_DEVICE] = TA_DEVICE_COLUMN_OF("Device, none when the file does not name it")
+                  .doc = "Name of the snapshot file, without its suffix"},                         \
+    [OF_DEVICE] = TA_DEVICE_COLUMN_OF("Device; empty if the file does not name it")
 #define OWNER_CELLS(partial, row)                                                                  \
     [OF_RANK] = ta_int((row)[RANK]),                                                               \
     [OF_LABEL] = ta_text(ta_partial_text((partial), (row), LABEL)),                                \

@@ -23,39 +23,38 @@ static const struct ta_column memory_timeline_columns[] = {
     OWNER_COLUMNS,
     [LINE_SERIES] = {"series", "Series", TA_ID,
                      .doc =
-                         "Rank, device and snapshot in one text, to tell lines of a chart apart"},
+                         "Rank, device and snapshot in one text, which names the line in a chart"},
     [LINE_ENTRY] = {"entry", "History entry", TA_COUNT, .role = TA_IN_SERIES,
-                    .doc = "First entry of the history that the row covers, from 0; a history has "
-                           "up to 240 rows"},
-    [LINE_TIME] =
-        {"time_ns", "Time", TA_NS,
-         .doc = "Time of that entry since the first of the device; the oldest files have no times"},
+                    .doc = "First history entry that the row covers, starting at 0"},
+    [LINE_TIME] = {"time_ns", "Time", TA_NS,
+                   .doc = "Time of that entry since the device's first entry; empty in the oldest "
+                          "files, which record no times"},
     [LINE_PROGRESS] =
         {"progress", "Progress", TA_RATIO,
-         .doc = "How far into the history the row begins: 0 is its first row, 1 its last"},
+         .doc = "Where in the history the row begins: 0 at the first row, 1 at the last"},
     [LINE_ALLOCATED] =
         {"allocated_bytes", "Requested", TA_BYTES, .better = TA_LOWER,
-         .doc =
-             "Largest number of bytes that the program held in this stretch, as asked for; "
-             "replayed backwards from the state at the end, as the start of a history may be lost"},
-    [LINE_ACTIVE] = {"active_bytes", "Requested, active", TA_BYTES, .better = TA_LOWER,
-                     .doc = "The same with what was let go but is still used by other streams"},
+         .doc = "Most bytes requested and not yet freed in this interval; counted backward from "
+                "the state at the end, since the start of a history may be lost"},
+    [LINE_ACTIVE] =
+        {"active_bytes", "Requested, active", TA_BYTES, .better = TA_LOWER,
+         .doc = "The same, plus memory that the program has freed but other streams still use"},
     [LINE_BLOCK] = {"block_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
-                    .doc = "Largest number of bytes in blocks that the program held in this "
-                           "stretch, as torch.cuda.memory_allocated() counts them"},
+                    .doc = "Most bytes of blocks that the program held in this interval, as "
+                           "torch.cuda.memory_allocated() counts them"},
     [LINE_RESERVED] = {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
-                       .doc = "Largest number of bytes that the allocator held in this stretch"},
+                       .doc = "Most bytes that the allocator held in this interval"},
 };
 
 const struct ta_table_def memory_timeline = {
     "memory.timeline", "Allocated memory over time", TA_COLUMNS(memory_timeline_columns),
     .tier = TA_TIER_POINTS,
-    .doc = "One row per stretch of the history of a device; a history has up to 240 of about "
-           "the same number of entries, and each keeps the largest levels in it. Levels are "
-           "replayed backwards from the state at the end: histories are rings, whose first "
-           "entries may be lost. Chart `memory-timeline`, or `memory-history` where labelled "
-           "snapshots have a chart of that name; where some histories are much longer than "
-           "most, each is drawn over its own length."};
+    .doc =
+        "One row per interval of a device's history: up to 240 intervals of about the same number "
+        "of entries, each with the highest levels in it. Levels are counted backward from the "
+        "state at the end, because a history is a ring buffer whose first entries may be lost. "
+        "Chart `memory-timeline`, or `memory-history` if labeled snapshots have a chart of that "
+        "name; if some histories are much longer than most, each is drawn over its own length."};
 
 static bool is_drawn(const struct ta_table *table, const char *id)
 {
@@ -128,24 +127,23 @@ bool memory_add_timeline(struct ta_section_builder *out, const struct ta_partial
         /* Another analysis may have drawn labelled snapshots under the usual name. */
         const bool is_taken = is_drawn(ta_ref_table(in, SNAPSHOTS_TABLE), "memory-timeline");
         const int x = shape.uneven ? LINE_PROGRESS : shape.timed ? LINE_TIME : LINE_ENTRY;
-        ta_draw(
-            out, &memory_timeline,
-            &(struct ta_chart_def){
-                .id = is_taken ? "memory-history" : "memory-timeline",
-                .title = "Memory over time",
-                .caption = shape.uneven
-                               ? "Largest levels in each stretch of the history of the allocator, "
-                                 "each over its own length; the gap to what is reserved is "
-                                 "fragmentation and cache."
-                               : "Largest levels in each stretch of the history of the allocator; "
-                                 "the gap to what is reserved is fragmentation and cache.",
-                .kind = TA_CHART_LINES,
-                .steps = true,
-                .x = &memory_timeline_columns[x],
-                .y = {{&memory_timeline_columns[LINE_RESERVED], "Reserved", TA_INK_SERIES_2},
-                      {&memory_timeline_columns[LINE_BLOCK], "Allocated", TA_INK_SERIES_1}},
-                .group = shape.several ? &memory_timeline_columns[LINE_SERIES] : NULL,
-            });
+        ta_draw(out, &memory_timeline,
+                &(struct ta_chart_def){
+                    .id = is_taken ? "memory-history" : "memory-timeline",
+                    .title = "Memory over time",
+                    .caption = shape.uneven
+                                   ? "Highest levels in each interval of the allocator's history, "
+                                     "each over its own length; the gap up to the reserved line is "
+                                     "fragmentation and cache."
+                                   : "Highest levels in each interval of the allocator's history; "
+                                     "the gap up to the reserved line is fragmentation and cache.",
+                    .kind = TA_CHART_LINES,
+                    .steps = true,
+                    .x = &memory_timeline_columns[x],
+                    .y = {{&memory_timeline_columns[LINE_RESERVED], "Reserved", TA_INK_SERIES_2},
+                          {&memory_timeline_columns[LINE_BLOCK], "Allocated", TA_INK_SERIES_1}},
+                    .group = shape.several ? &memory_timeline_columns[LINE_SERIES] : NULL,
+                });
     }
     return true;
 }

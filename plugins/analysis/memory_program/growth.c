@@ -24,27 +24,31 @@ enum {
 };
 static const struct ta_column memory_growth_columns[] = {
     [GROWTH_RANK] = TA_RANK_COLUMN,
-    [GROWTH_DEVICE] = TA_DEVICE_COLUMN_OF("Device; none where the dump does not name it"),
-    [GROWTH_PER] = {"per", "Per", TA_WORD, .doc = "step or block"},
-    [GROWTH_STEPS] = {"steps", "Steps", TA_COUNT, .doc = "Steps, or blocks, with a level"},
-    [GROWTH_FIRST] = {"first_bytes", "First", TA_BYTES, .doc = "In use at the end of the first"},
+    [GROWTH_DEVICE] = TA_DEVICE_COLUMN_OF("Device; empty if the dump does not name it"),
+    [GROWTH_PER] = {"per", "Per", TA_WORD, .doc = "What the growth is measured per: step or block"},
+    [GROWTH_STEPS] = {"steps", "Steps", TA_COUNT,
+                      .doc = "Steps, or blocks, at whose end memory in use is known"},
+    [GROWTH_FIRST] = {"first_bytes", "First", TA_BYTES,
+                      .doc = "Bytes in use at the end of the first step"},
     [GROWTH_LAST] = {"last_bytes", "Last", TA_BYTES, .better = TA_LOWER,
-                     .doc = "In use at the end of the last"},
-    [GROWTH_SLOPE] = {"slope_bytes", "Growth", TA_BYTES_MEAN, .better = TA_LOWER,
-                      .doc = "Bytes per step: median slope of all pairs (Theil–Sen)"},
+                     .doc = "Bytes in use at the end of the last step"},
+    [GROWTH_SLOPE] =
+        {"slope_bytes", "Growth", TA_BYTES_MEAN, .better = TA_LOWER,
+         .doc = "Bytes gained per step: median slope over all pairs of steps (Theil–Sen)"},
     [GROWTH_SHARE] = {"slope_share", "Growth share", TA_RATIO, .better = TA_LOWER,
-                      .doc = "The same over the median level"},
+                      .doc = "Growth per step divided by the median of bytes in use"},
     [GROWTH_P] = {"p_value", "p", TA_NUMBER,
-                  .doc = "Of the test for a trend (Mann–Kendall, two-sided)"},
-    [GROWTH_GROWS] = {"grows", "Grows", TA_FLAG,
-                      .doc = "p < 0.01 and more than 0.1 % of the median level per step"},
+                  .doc = "p-value of the test for a trend (Mann–Kendall, two-sided)"},
+    [GROWTH_GROWS] =
+        {"grows", "Grows", TA_FLAG,
+         .doc = "Whether memory grows: p < 0.01 and more than 0.1 % of the median level per step"},
 };
 
 const struct ta_table_def memory_growth = {
     "memory.growth", "Memory growth", TA_COLUMNS(memory_growth_columns), .tier = TA_TIER_DETAIL,
-    .doc = "One row per rank and device with at least six steps in which memory was recorded, or "
-           "six blocks of a dump: what is in use at the end of each step, and whether it rises. "
-           "A cache of keys and values grows on purpose."};
+    .doc = "One row per rank and device with memory records in at least six steps, or in six "
+           "blocks of a dump: memory in use at the end of each step, and whether it rises. A "
+           "key-value cache grows on purpose."};
 
 enum { LEAST_STEPS = 6 };
 #define SURE 0.01

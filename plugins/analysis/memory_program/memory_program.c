@@ -49,26 +49,27 @@ static const struct ta_ref reads[MEMORY_READS] = {
 enum { OVER_RANK, OVER_DEVICE, OVER_SERIES, OVER_TIME, OVER_PHASE, OVER_ALLOCATED, OVER_RESERVED };
 static const struct ta_column memory_over_time_columns[] = {
     [OVER_RANK] = TA_RANK_COLUMN,
-    [OVER_DEVICE] = TA_DEVICE_COLUMN_OF("Number of the device"),
+    [OVER_DEVICE] = TA_DEVICE_COLUMN_OF("Device number"),
     [OVER_SERIES] = {"series", "Series", TA_ID,
-                     .doc = "Rank and device in one text, to tell lines of a chart apart"},
+                     .doc = "Rank and device in one text, which names the line in a chart"},
     [OVER_TIME] = {"time_ns", "Time", TA_NS, .role = TA_IN_SERIES,
-                   .doc = "First record of the stretch, since the earliest span of the rank"},
+                   .doc =
+                       "Time of the interval's first record, since the earliest span of the rank"},
     [OVER_PHASE] = {"phase", "Phase", TA_WORD,
-                    .doc = "Phase of the program that the stretch is in, where one is known"},
+                    .doc = "Phase of the program during the interval; empty if no phase is known"},
     [OVER_ALLOCATED] = {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER,
-                        .doc = "Most bytes in use by tensors in the stretch"},
+                        .doc = "Most bytes in use by tensors in the interval"},
     [OVER_RESERVED] = {"reserved_bytes", "Reserved", TA_BYTES, .better = TA_LOWER,
-                       .doc = "Most bytes that the allocator held in it"},
+                       .doc = "Most bytes that the allocator held in the interval"},
 };
 
 static const struct ta_table_def memory_over_time = {
     "memory.over_time", "Memory during the program", TA_COLUMNS(memory_over_time_columns),
     .tier = TA_TIER_POINTS,
-    .doc = "One row per stretch of torch's records of memory (`profile_memory=True`): up to 240 of "
-           "a device with about the same number of records, and one more where a phase begins. "
-           "Each keeps the largest levels in it. Chart `memory-over-time`, with the phases of the "
-           "first device."};
+    .doc =
+        "One row per interval of torch's memory records (`profile_memory=True`): up to 240 per "
+        "device with about the same number of records, and one more where a phase begins. Each has "
+        "the highest levels in it. Chart `memory-over-time`, with the phases of the first device."};
 
 static struct ta_cell phase_cell(int64_t phase)
 {
@@ -126,21 +127,23 @@ enum {
 /* clang-format off */
 #define WORK_COLUMNS(what) \
     [WORK_RANK] = TA_RANK_COLUMN, \
-    [WORK_DEVICE] = TA_DEVICE_COLUMN_OF("Number of the device"), \
+    [WORK_DEVICE] = TA_DEVICE_COLUMN_OF("Device number"), \
     [WORK_START] = {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES, \
-                    .doc = "Its start on the host, since the earliest span of the rank"}, \
+                    .doc = "Start of the " what " on the host, since the rank's earliest span"}, \
     [WORK_PEAK] = {"peak_allocated_bytes", "Peak allocated", TA_BYTES, .better = TA_LOWER, \
-                   .doc = "Most bytes in use by tensors in it, those from before included"}, \
+                   .doc = "Most bytes in use by tensors during the " what}, \
     [WORK_RESERVED] = {"peak_reserved_bytes", "Peak reserved", TA_BYTES, .better = TA_LOWER, \
-                       .doc = "Most bytes that the allocator held in it"}, \
+                       .doc = "Most bytes that the allocator held during the " what}, \
     [WORK_END] = {"end_allocated_bytes", "At end", TA_BYTES, .better = TA_LOWER, \
-                  .doc = "Bytes in use when it ended"}, \
+                  .doc = "Bytes in use by tensors at the end of the " what}, \
     [WORK_ALLOCATIONS] = {"allocations", "Allocations", TA_COUNT, .better = TA_LOWER, \
-                          .doc = "Records in it by which memory in use rose"}, \
+                          .doc = "Memory records in which bytes in use rose"}, \
     [WORK_ALLOCATED] = {"allocated_bytes", "Allocated", TA_BYTES, .better = TA_LOWER, \
-                        .doc = "By how much, together"}, \
-    [WORK_FREES] = {"frees", "Frees", TA_COUNT, .doc = "Records by which it fell"}, \
-    [WORK_FREED] = {"freed_bytes", "Freed", TA_BYTES, .doc = "By how much, together"}
+                        .doc = "Bytes by which use rose, summed over these records"}, \
+    [WORK_FREES] = {"frees", "Frees", TA_COUNT, \
+                    .doc = "Memory records in which bytes in use fell"}, \
+    [WORK_FREED] = {"freed_bytes", "Freed", TA_BYTES, \
+                    .doc = "Bytes by which use fell, summed over these records"}
 /* clang-format on */
 
 static const struct ta_column memory_by_step_columns[] = {
@@ -150,7 +153,7 @@ static const struct ta_column memory_by_step_columns[] = {
 
 static const struct ta_table_def memory_by_step = {
     "memory.by_step", "Memory by step", TA_COLUMNS(memory_by_step_columns), .tier = TA_TIER_DETAIL,
-    .doc = "One row per rank, device and step of a trace with torch's records of memory "
+    .doc = "One row per rank, device and step of a trace with torch's memory records "
            "(`profile_memory=True`)."};
 
 static const struct ta_column memory_by_phase_columns[] = {
@@ -161,10 +164,10 @@ static const struct ta_column memory_by_phase_columns[] = {
 static const struct ta_table_def memory_by_phase = {
     "memory.by_phase", "Memory by phase", TA_COLUMNS(memory_by_phase_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per rank, device and phase of a program that generates images or videos, "
-           "where the trace has torch's records of memory (`profile_memory=True`). Where phases "
-           "overlap, the one that began last counts. `end_allocated_bytes` is of the phase's "
-           "largest end, where it comes several times."};
+    .doc = "One row per rank, device and phase of a program that generates images or videos, if "
+           "the trace has torch's memory records (`profile_memory=True`). If phases overlap, the "
+           "one that began last counts. `end_allocated_bytes` is the largest end of the phase if "
+           "it occurs several times."};
 
 static void add_work(struct ta_section_builder *out, const struct ta_table_def *def,
                      const struct ta_partial *work, bool of_phases)

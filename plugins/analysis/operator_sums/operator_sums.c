@@ -70,38 +70,41 @@ enum {
 };
 static const struct ta_column summed_columns[] = {
     [OP_RANK] = TA_DUMP_RANK_COLUMN,
-    [OP_NAME] = {"name", "Name", TA_TEXT, .role = TA_NOTE, .doc = "Name of the operator"},
+    [OP_NAME] = {"name", "Name", TA_TEXT, .role = TA_NOTE,
+                 .doc = "Name of the operator, kernel, call or range"},
     [OP_KIND] = {"kind", "Kind", TA_WORD,
                  .doc =
-                     "What it is: operator, call of the runtime, wait (a call that waits for the "
+                     "Kind of row: operator, call of the runtime, wait (a call that waits for the "
                      "device), kernel, annotation (a range that the program or torch named)"},
     [OP_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Number of calls"},
     [OP_SELF_DEVICE] = {"self_device_ns", "Self device", TA_NS, .better = TA_LOWER,
-                        .doc = "Time on the device: of operators in the kernels that they "
-                               "launched, without the operators that they called; a kernel's own"},
-    [OP_DEVICE_SHARE] = {"device_share", "Device share", TA_RATIO, .better = TA_LOWER,
-                         .doc = "Self device time over the device time of the rank. Kernels are a "
-                                "part of their operators' time, so the two do not add up"},
+                        .doc = "For an operator, time of the kernels that it launched itself, "
+                               "without operators that it called; for a kernel, its own time"},
+    [OP_DEVICE_SHARE] =
+        {"device_share", "Device share", TA_RATIO, .better = TA_LOWER,
+         .doc = "Self device time divided by the rank's device time. A kernel's time is also part "
+                "of its operator's, so shares of both kinds do not add up"},
     [OP_DEVICE] = {"device_ns", "Device", TA_NS, .better = TA_LOWER,
-                   .doc = "Time on the device, with the operators that it called: nested ones "
-                          "count twice in a sum"},
+                   .doc = "Device time including operators that it called; nested operators count "
+                          "twice in a sum"},
     [OP_SELF_HOST] = {"self_cpu_ns", "Self host", TA_NS, .better = TA_LOWER,
-                      .doc = "Time on the host, without the operators that it called"},
+                      .doc = "Host time without operators that it called"},
     [OP_HOST_SHARE] = {"host_share", "Host share", TA_RATIO, .better = TA_LOWER,
-                       .doc = "Self host time over the host time of the rank"},
+                       .doc = "Self host time divided by the rank's host time"},
     [OP_HOST] = {"cpu_ns", "Host", TA_NS, .better = TA_LOWER,
-                 .doc = "Time on the host, with the operators that it called"},
-    [OP_DEVICE_BYTES] = {"self_device_bytes", "Device memory", TA_BYTES, .better = TA_LOWER,
-                         .doc =
-                             "Memory of the device that its calls took, less what they gave back"},
+                 .doc = "Host time including operators that it called"},
+    [OP_DEVICE_BYTES] =
+        {"self_device_bytes", "Device memory", TA_BYTES, .better = TA_LOWER,
+         .doc = "Bytes of device memory that its calls allocated, less what they freed"},
     [OP_HOST_BYTES] = {"self_cpu_bytes", "Host memory", TA_BYTES, .better = TA_LOWER,
-                       .doc = "Memory of the host that its calls took, less what they gave back"},
-    [OP_FLOPS] =
-        {"flops", "FLOPs", TA_COUNT,
-         .doc = "Floating point operations of all calls, as torch reckons them from the shapes"},
+                       .doc =
+                           "Bytes of host memory that its calls allocated, less what they freed"},
+    [OP_FLOPS] = {"flops", "FLOPs", TA_COUNT,
+                  .doc =
+                      "Floating-point operations of all calls, as torch computes them from shapes"},
     [OP_DEVICE_PART] = {"device_part_ns", "Part of device time", TA_NS, .better = TA_LOWER,
-                        .doc = "Self device time of the rows that add up: kernels, or operators "
-                               "where the kernels are not listed"},
+                        .doc = "Self device time of the rows that add up without double counting: "
+                               "kernels, or operators if kernels are not listed"},
 };
 
 static const struct ta_chart_def device_chart = {
@@ -129,23 +132,22 @@ static const struct ta_chart_def host_chart = {
 
 static const struct ta_table_def summed = {
     "ops.summed", "Operators as summed by the profiler", TA_COLUMNS(summed_columns),
-    .doc = "One row per rank, name and kind of the operator tables that torch prints and "
-           "exports. They do not mix with `ops.by_name`, which is made from single events. "
-           "Chart `operator-sums-pareto`.\n\n"
-           "torch lists in one table what was recorded on the host and on the device, so the "
-           "time of a kernel stands there several times: as its own, in the self time of the "
-           "operator that launched it, in the total of each operator and range around that one, "
-           "and, where ranges are recorded on the device too, as theirs. Only kernels add up to "
-           "\"Self CUDA time total\". A row without host time is a kernel, or an annotation where "
-           "torch names ranges so (`ProfilerStep*`, `## Call CompiledFxGraph …`), where the "
-           "host has a range of that name that launches nothing itself, where kernels would sum "
-           "up to more than the total below the table with it, or where, in a table that is "
-           "cut, one call of it is more than ten times as long as one of any kernel. Names that "
-           "only kernels have (signatures, `…gemm…`, `triton_…`) are kernels before all but the "
-           "first of these. An annotation of both host and device is one row. Tables of one "
-           "text with equal totals are one recording, printed in several orders. "
-           "Self device time is null for an annotation of the device. Shares are of the device "
-           "and host time of the rank in `ops.totals`.",
+    .doc =
+        "One row per rank, name and kind of the operator tables that torch prints and exports. "
+        "They are kept apart from `ops.by_name`, which is made from single events. Chart "
+        "`operator-sums-pareto`.\n\ntorch lists host and device in one table, so the time of a "
+        "kernel appears several times: as its own, in the self time of the operator that launched "
+        "it, in the total of each operator and range around that one, and, if ranges are recorded "
+        "on the device too, as theirs. Only kernels add up to \"Self CUDA time total\". A row "
+        "without host time is a kernel, unless it is an annotation: if torch names ranges that way "
+        "(`ProfilerStep*`, `## Call CompiledFxGraph …`), if the host has a range of that name that "
+        "launches nothing itself, if kernels would otherwise add up to more than the total below "
+        "the table, or if, in a truncated table, one call of it takes more than ten times as long "
+        "as one of any kernel. Names that only kernels have (signatures, `…gemm…`, `triton_…`) "
+        "make a row a kernel unless the first of these conditions holds. An annotation on both "
+        "host and device is one row. Tables of one text with equal totals are one recording, "
+        "printed in several orders. Self device time is empty for an annotation on the device. "
+        "Shares are of the rank's device and host time in `ops.totals`.",
     .brief = &(const struct ta_brief){.place = 250,
                                       .rows = 8,
                                       .never = {&summed_columns[OP_DEVICE_PART]},
@@ -156,10 +158,9 @@ static const struct ta_column stacks_folded_columns[] = {
     [STACK_STACK] = {"stack", "Stack", TA_TEXT,
                      .doc = "Call stack, outermost first, separated by semicolons"},
     [STACK_TOTAL] = {"total_ns", "Self time", TA_NS, .better = TA_LOWER,
-                     .doc = "Self time of the innermost frame; null where only samples were "
-                            "counted"},
+                     .doc = "Self time of the innermost frame; empty if only samples were counted"},
     [STACK_SAMPLES] = {"samples", "Samples", TA_COUNT,
-                       .doc = "Samples that found this stack; null where its time was summed up"},
+                       .doc = "Samples with this stack; empty if the stack has a time instead"},
 };
 
 static const struct ta_table_def stacks_folded = {

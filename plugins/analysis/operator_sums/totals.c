@@ -183,41 +183,38 @@ enum {
 static const struct ta_column operator_totals_columns[] = {
     [TOTALS_RANK] = TA_DUMP_RANK_COLUMN,
     [TOTALS_DEVICE] = {"device", "Device", TA_TEXT,
-                       .doc = "What the profiler calls the device: CUDA, XPU, NPU …"},
+                       .doc = "Device type as the profiler names it: CUDA, XPU, NPU …"},
     [TOTALS_DEVICE_NS] =
         {"device_ns", "Device time", TA_NS, .better = TA_LOWER,
-         .doc = "Time of all kernels, printed or not; without a total below the table, of the rows "
-                "of kernels, or of operators where those say more"},
+         .doc = "Time of all kernels, printed or not; without a total below the table, the sum of "
+                "the listed kernels, or of the listed operators if that is larger"},
     [TOTALS_HOST_NS] =
         {"host_ns", "Host time", TA_NS, .better = TA_LOWER,
          .doc = "Self time of everything on the host, printed or not, over all its threads"},
     [TOTALS_WAIT_NS] =
         {"wait_ns", "Host waits", TA_NS, .better = TA_LOWER,
-         .doc = "Part of the host's time in calls that wait for the device; those that are listed"},
-    [TOTALS_WAIT_SHARE] = {"wait_share", "Waits share", TA_RATIO, .better = TA_LOWER,
-                           .doc = "Waits over the host's time"},
+         .doc = "Part of the host time in calls that wait for the device, as far as listed"},
+    [TOTALS_WAIT_SHARE] = {"wait_share", "Wait share", TA_RATIO, .better = TA_LOWER,
+                           .doc = "Host waits divided by host time"},
     [TOTALS_LIMIT] = {"limit", "Limit", TA_WORD,
-                      .doc = "What limits the run: `device` or `host`; null where the two are "
-                             "close or the table does not tell"},
+                      .doc = "What limits the run: `device` or `host`; empty if the two are close "
+                             "or the table does not say"},
     [TOTALS_BY_EVENTS] = {"by_events", "Timed by events", TA_FLAG,
-                          .doc = "Whether device times are those between events around operators, "
-                                 "as operators that launch nothing have some, too: they hold the "
-                                 "waits of the device for the host"},
+                          .doc = "Whether device times were measured by events around operators, "
+                                 "so that even operators without kernels have some: such times "
+                                 "include the device's waits for the host"},
 };
 
 const struct ta_table_def operator_totals = {
     "ops.totals", "Totals of the profiler's tables", TA_COLUMNS(operator_totals_columns),
-    .doc = "One row per rank of these tables."
-           "\n\n"
-           "Device time is the total below the table, less the ranges that torch before 2.5 "
-           "adds to it; without a total, or with one that leaves kernels out, it is the sum of "
-           "the rows of kernels, or of operators where they say more. `limit` is `device` where "
-           "the host waits at least half of its time, or has less work of its own than the "
-           "device; `host` where its own work takes more than 1.25 times as long as the work of "
-           "the device, and the table lists calls of the runtime and at least 80 % of the time "
-           "of the host; null where the two are close, the table does not say, or device times are "
-           "those "
-           "between events around operators (`by_events`)."};
+    .doc = "One row per rank with such tables.\n\nDevice time is the total below the table, less "
+           "the ranges that torch before 2.5 adds to it; without a total, or with one that leaves "
+           "kernels out, it is the sum of the rows of kernels, or of operators if that is larger. "
+           "`limit` is `device` if the host waits at least half of its time, or has less work of "
+           "its own than the device. It is `host` if its own work takes more than 1.25 times as "
+           "long as the device's work, and the table lists runtime calls and at least 80 % of the "
+           "host time. It is empty if the two are close, the table does not say, or device times "
+           "were measured by events around operators (`by_events`)."};
 
 void totals_add(const struct all_totals *totals, struct ta_section_builder *out)
 {

@@ -59,26 +59,27 @@ static const struct ta_bound bounds[] = {{PARTIAL_STAGES, OF_PHASE, TA_GENERATIO
 
 enum { ALONE_PHASE, ALONE_RANK, ALONE_TIMES, ALONE_TIME, ALONE_SHARE, ALONE_RANKS, ALONE_WAITING };
 static const struct ta_column alone_columns[] = {
-    [ALONE_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "As in the table of phases"},
+    [ALONE_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "Phase of the program"},
     [ALONE_RANK] = TA_RANK_COLUMN_OF("Rank that is in the phase"),
-    [ALONE_TIMES] = {"times", "Occurrences", TA_COUNT, .doc = "How often others waited meanwhile"},
+    [ALONE_TIMES] = {"times", "Occurrences", TA_COUNT,
+                     .doc = "How many times other ranks waited while this rank was in the phase"},
     [ALONE_TIME] = {"time_ns", "Time", TA_NS, .better = TA_LOWER,
-                    .doc = "How long the phase took these times"},
+                    .doc = "Time that the phase took on this rank, those times together"},
     [ALONE_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-                     .doc = "Of the longest window of a rank"},
+                     .doc = "That time divided by the longest window of any rank"},
     [ALONE_RANKS] = {"at_work", "At work", TA_COUNT,
-                     .doc = "Ranks that are in the phase at once, this one among them; the most"},
+                     .doc = "Most ranks that were in the phase at once, including this one"},
     [ALONE_WAITING] = {"waiting", "Waiting", TA_COUNT, .better = TA_LOWER,
-                       .doc = "Ranks that compute less than a tenth of that time, and work on the "
-                              "host for no phase of their own; the fewest"},
+                       .doc = "Fewest ranks that waited: ranks that compute less than a tenth of "
+                              "that time and do no host work for a phase of their own"},
 };
 
 static const struct ta_table_def alone = {
     "phases.alone",
     "Phases on some ranks while others wait",
     TA_COLUMNS(alone_columns),
-    .doc = "One row per phase and rank that is in it while other ranks wait. "
-           "On the clock of the run; ranks whose clocks could not be compared are left out.",
+    .doc = "One row per phase and rank that is in it while other ranks wait. Times are on the "
+           "common clock; ranks whose clocks could not be aligned are left out.",
     .not_of_ranks = true,
     .joining = TA_JOIN_NOT,
     .brief = &(const struct ta_brief){.place = 255, .rows = 4}};
@@ -94,28 +95,28 @@ enum {
     OVER_EXCESS
 };
 static const struct ta_column over_columns[] = {
-    [OVER_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "As in the table of phases"},
-    [OVER_RANKS] =
-        {"ranks", "Ranks", TA_COUNT,
-         .doc = "Ranks that work in the phase: at least a tenth of what the one with most does"},
-    [OVER_OF] = {"of", "Of ranks", TA_COUNT, .doc = "Ranks of which phases are known"},
+    [OVER_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "Phase of the program"},
+    [OVER_RANKS] = {"ranks", "Ranks at work", TA_COUNT,
+                    .doc = "Ranks that work in the phase: at least a tenth as much as the rank "
+                           "with the most work"},
+    [OVER_OF] = {"of", "Ranks known", TA_COUNT, .doc = "Ranks whose phases are known"},
     [OVER_SHORTEST] = {"shortest_ns", "Shortest", TA_NS, .better = TA_LOWER,
-                       .doc = "Work of the rank with least of it: what its devices compute in the "
-                              "phase; of a phase of the host its time"},
+                       .doc = "Work of the rank with the least: compute time of its devices in the "
+                              "phase; for a host phase, its duration"},
     [OVER_MEDIAN] = {"median_ns", "Median", TA_NS_MEAN, .better = TA_LOWER,
-                     .doc = "Of the ranks that work in it"},
+                     .doc = "Median work of the ranks that work in the phase"},
     [OVER_LONGEST] = {"longest_ns", "Longest", TA_NS, .better = TA_LOWER,
-                      .doc = "Of the rank with most of it"},
-    [OVER_RANK] = {"rank", "Rank", TA_INTEGER, .doc = "The rank with most of it"},
+                      .doc = "Work of the rank with the most"},
+    [OVER_RANK] = {"rank", "Rank", TA_INTEGER, .doc = "Rank with the most work"},
     [OVER_EXCESS] = {"excess", "Extra time", TA_TYPE_NUMBER, TA_UNIT_RATIO, .better = TA_LOWER,
-                     .doc = "Longest beyond the median, over the median"},
+                     .doc = "Longest minus median, divided by the median"},
 };
 
 static const struct ta_table_def over = {"phases.over_ranks",
                                          "Phases compared between ranks",
                                          TA_COLUMNS(over_columns),
                                          .tier = TA_TIER_DETAIL,
-                                         .doc = "One row per phase of a run of several ranks.",
+                                         .doc = "One row per phase of a run with several ranks.",
                                          .not_of_ranks = true,
                                          .joining = TA_JOIN_NOT,
                                          .brief =
@@ -132,20 +133,20 @@ enum {
     UNEVEN_RANKS
 };
 static const struct ta_column uneven_columns[] = {
-    [UNEVEN_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "As in the table of phases"},
+    [UNEVEN_PHASE] = {"phase", "Phase", TA_TEXT, .doc = "Phase of the program"},
     [UNEVEN_RANK] = TA_RANK_COLUMN_OF("Rank with most work in the phase"),
-    [UNEVEN_TIME] = {"time_ns", "Work", TA_NS, .better = TA_LOWER,
-                     .doc = "What its devices compute in the phase; of a phase of the host its "
-                            "time"},
+    [UNEVEN_TIME] =
+        {"time_ns", "Work", TA_NS, .better = TA_LOWER,
+         .doc = "Compute time of the rank's devices in the phase; for a host phase, its duration"},
     [UNEVEN_OTHERS] = {"others_ns", "Other ranks", TA_NS_MEAN, .better = TA_LOWER,
-                       .doc = "Median of the others that work in it"},
-    [UNEVEN_EXTRA] = {"extra_ns", "Extra", TA_NS, .better = TA_LOWER,
-                      .doc = "What it works longer than these"},
+                       .doc = "Median work of the other ranks that work in the phase"},
+    [UNEVEN_EXTRA] = {"extra_ns", "Extra work", TA_NS, .better = TA_LOWER,
+                      .doc = "Work of this rank minus the median of the others"},
     [UNEVEN_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-                      .doc = "Of the longest window of a rank"},
+                      .doc = "Extra work divided by the longest window of any rank"},
     [UNEVEN_WAITING] = {"waiting", "Waiting", TA_COUNT, .better = TA_LOWER,
-                        .doc = "Ranks that compute nothing for at least half of that time, which "
-                               "is the end of the phase"},
+                        .doc = "Ranks that compute nothing for at least half of the extra work, "
+                               "which is the end of the phase"},
     [UNEVEN_RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that work in the phase"},
 };
 
@@ -154,9 +155,9 @@ static const struct ta_table_def uneven = {
     "Phases that take longer on one rank",
     TA_COLUMNS(uneven_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per phase in which one rank works longer than the others, by at least 1 % of "
-           "the run, and no such part in other phases: a rank that is slow in all of them is one "
-           "of the late ranks.",
+    .doc = "One row per phase in which one rank works longer than the others by at least 1 % of "
+           "the run, without a similar excess in other phases: a rank that is slow in all phases "
+           "is reported as a late rank instead.",
     .not_of_ranks = true,
     .joining = TA_JOIN_NOT,
     .brief = &(const struct ta_brief){.place = 255, .rows = 4}};

@@ -98,16 +98,18 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 
 enum { LANE, SEGMENT, START, LENGTH, CLASS, LABEL };
 static const struct ta_column picture_columns[] = {
-    [LANE] = {"lane", "Lane", TA_TEXT, .doc = "What the segment is of: GPU, phases, a rank"},
+    [LANE] = {"lane", "Lane", TA_TEXT,
+              .doc = "What the row of the picture shows: GPU, phases or one rank"},
     [SEGMENT] = {"segment", "Segment", TA_INTEGER, .role = TA_KEY,
-                 .doc = "Number of the segment, from 1 on"},
+                 .doc = "Number of the segment, starting at 1"},
     [START] = {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
-               .doc = "Where the segment begins on its lane, from the beginning of the window"},
-    [LENGTH] = {"dur_ns", "Time", TA_NS,
-                .doc = "Its length; the segments of a lane of a device add up to the window"},
+               .doc = "Start of the segment on its lane, since the start of the window"},
+    [LENGTH] =
+        {"dur_ns", "Time", TA_NS,
+         .doc = "Duration of the segment; the segments of a device's lane add up to the window"},
     [CLASS] = {"class", "Class", TA_TEXT, .doc = "What the time goes to"},
     [LABEL] = {"label", "Label", TA_TEXT, .role = TA_NOTE,
-               .doc = "What is written in it, with its share of the window"},
+               .doc = "Text of the segment, with its share of the window"},
 };
 
 #define CHART_OF(titled, captioned)                                                                \
@@ -122,15 +124,14 @@ static const struct ta_table_def picture = {
     "overview.picture",
     "The run in one picture",
     TA_COLUMNS(picture_columns),
-    .doc =
-        "One row per segment of the picture at the top of reports. One GPU: its window, by what "
-        "its kernels do, communication, copies, and idle time by cause. Diffusion: phases and "
-        "steps in the order of time, and below each of them what the GPU does in it. Ranks: a "
-        "lane each, with compute, waiting for other ranks, communication, copies and idle time; "
-        "of more than eight the ones that wait least and most. Only the phases stand in the order "
-        "of time: the other segments stand in the order of their size. An instant in which "
-        "several kinds of kernels run counts for the first of GEMM, attention, convolution, "
-        "pointwise and other kernels, communication, copies. Chart `picture`.",
+    .doc = "One row per segment of the picture at the top of reports. One GPU: its window, split "
+           "into what its kernels do, communication, copies, and idle time by cause. Diffusion: "
+           "phases and steps in time order, and below each of them what the GPU does in it. Ranks: "
+           "one lane each, with compute, waiting for other ranks, communication, copies and idle "
+           "time; of more than eight ranks, those that wait least and most. Only the phases are in "
+           "time order; the other segments are sorted by size. When several kinds of work run at "
+           "once, the first of these counts: GEMM, attention, convolution, pointwise, other "
+           "kernels, communication, copies. Chart `picture`.",
     .tier = TA_TIER_POINTS,
     .joining = TA_JOIN_NOT,
     .not_of_ranks = true};
@@ -139,20 +140,19 @@ static const struct {
     bool (*draw)(const struct picture *picture);
     struct ta_chart_def chart;
 } pictures[] = {
-    {picture_of_ranks, CHART_OF("Where each rank's time goes",
-                                "The window of each rank, its parts side by side. Parts do not "
-                                "stand in the order of time.")},
-    {picture_of_diffusion,
-     CHART_OF("Phases and steps, and what the GPU does in them",
-              "Phases and steps in the order of time; below each what the GPU does in it, the "
-              "largest part first.")},
-    {picture_of_device, CHART_OF("Where the GPU's time goes",
-                                 "The window of the program as one bar: what kernels do, the "
-                                 "largest part first, then idle time by cause.")},
+    {picture_of_ranks,
+     CHART_OF(
+         "Where each rank's time goes",
+         "Each rank's window, split by what the time goes to; the parts are not in time order.")},
+    {picture_of_diffusion, CHART_OF("Phases and steps, and what the GPU does in them",
+                                    "Phases and steps in time order; below each, what the GPU does "
+                                    "in it, largest part first.")},
+    {picture_of_device,
+     CHART_OF("Where the GPU's time goes", "The program's window as one bar: what the kernels do, "
+                                           "largest part first, then idle time by cause.")},
     {picture_of_stages,
-     CHART_OF("Where the session's time goes",
-              "The stages of one rank as shares of its session, side by side. Stages that enclose "
-              "others are left out.")},
+     CHART_OF("Where the session's time goes", "The stages of one rank as shares of its session. "
+                                               "Stages that enclose others are left out.")},
 };
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,

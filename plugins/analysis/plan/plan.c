@@ -30,58 +30,63 @@ enum {
     PLAN_NOTE
 };
 static const struct ta_column plan_columns[] = {
-    [PLAN_RANK] = TA_RANK_COLUMN_OF("Rank that it is predicted for: the slowest"),
+    [PLAN_RANK] = TA_RANK_COLUMN_OF("Rank that the prediction is for: the slowest"),
     [PLAN_NUMBER] = {"plan", "Plan", TA_INTEGER, .role = TA_IN_SERIES,
-                     .doc = "Number of the plan; 0 is the run as it was recorded"},
+                     .doc = "Number of the predicted run; 0 is the run as recorded"},
     [PLAN_STEPS] = {"steps", "Steps", TA_NUMBER,
-                    .doc = "Denoising steps of the block or image; recorded ones in the mean"},
-    [PLAN_BLOCK] = {"block", "Block", TA_NUMBER,
-                    .doc =
-                        "Frames of a block as they are recorded: latent ones where blocks are of "
-                        "latent frames"},
-    [PLAN_FRAMES] = {"frames", "Frames", TA_NUMBER, .doc = "Frames of the video, as it is shown"},
+                    .doc = "Denoising steps per block or image; for the recorded run, the mean"},
+    [PLAN_BLOCK] =
+        {"block", "Block", TA_NUMBER,
+         .doc =
+             "Frames per block as recorded: latent frames if blocks are recorded in latent frames"},
+    [PLAN_FRAMES] = {"frames", "Frames", TA_NUMBER, .doc = "Frames of the video as shown"},
     [PLAN_GUIDANCE] = {"guidance", "Passes", TA_NUMBER,
-                       .doc = "Passes of the denoiser in a step: 2 with guidance in two calls"},
+                       .doc = "Denoiser passes per step: 2 for guidance in two calls"},
     [PLAN_CACHED] = {"cached", "Cached", TA_RATIO,
                      .doc = "Share of the steps that a cache shortens"},
-    [PLAN_UNIT] = {"unit", "Unit", TA_TEXT, .doc = "block or image"},
+    [PLAN_UNIT] = {"unit", "Unit", TA_TEXT,
+                   .doc = "What the predicted time is for: block or image"},
     [PLAN_TIME] = {"time_ns", "Predicted time", TA_NS_MEAN, .better = TA_LOWER,
-                   .doc = "Predicted mean time of the block or image, with what lies between "
-                          "blocks; none where it is only known between bounds"},
+                   .doc = "Predicted mean time per block or image, including the time between "
+                          "blocks; empty if only bounds are known"},
     [PLAN_TIME_LOW] = {"time_low_ns", "Low", TA_NS_MEAN,
-                       .doc = "Lower end: of 95 % of runs of as many blocks or images as the "
-                              "recorded one; or lower bound"},
-    [PLAN_TIME_HIGH] = {"time_high_ns", "High", TA_NS_MEAN, .doc = "Upper end, or bound"},
+                       .doc = "Lower end of the 95 % interval for a run with as many blocks or "
+                              "images as recorded; or lower bound"},
+    [PLAN_TIME_HIGH] = {"time_high_ns", "High", TA_NS_MEAN,
+                        .doc = "Upper end of that interval, or upper bound"},
     [PLAN_FPS] = {"fps", "FPS", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
-                  .doc = "Frames of the video over that time"},
+                  .doc = "Frames of the video over the predicted time"},
     [PLAN_FPS_LOW] = {"fps_low", "FPS low", TA_TYPE_NUMBER, TA_UNIT_PER_S,
-                      .doc = "At the upper end of the time"},
+                      .doc = "FPS at the upper end of the time"},
     [PLAN_FPS_HIGH] = {"fps_high", "FPS high", TA_TYPE_NUMBER, TA_UNIT_PER_S,
-                       .doc = "At the lower end of the time"},
+                       .doc = "FPS at the lower end of the time"},
     [PLAN_VIDEO] = {"video_ns", "Video", TA_NS_MEAN, .better = TA_LOWER,
-                    .doc = "Predicted time of the whole video, from the start of the session "
-                           "where that is known, else from its first block"},
-    [PLAN_VIDEO_LOW] = {"video_low_ns", "Video low", TA_NS_MEAN, .doc = "Its lower end"},
-    [PLAN_VIDEO_HIGH] = {"video_high_ns", "Video high", TA_NS_MEAN, .doc = "Its upper end"},
+                    .doc = "Predicted time of the whole video, from the start of the session if "
+                           "known, otherwise from its first block"},
+    [PLAN_VIDEO_LOW] = {"video_low_ns", "Video low", TA_NS_MEAN,
+                        .doc = "Lower end of the predicted time of the video"},
+    [PLAN_VIDEO_HIGH] = {"video_high_ns", "Video high", TA_NS_MEAN,
+                         .doc = "Upper end of the predicted time of the video"},
     [PLAN_BEYOND] = {"extrapolated", "Extrapolated", TA_TEXT,
-                     .doc = "What lies outside of what was measured, and so is less certain than "
-                            "its interval says; none where nothing does"},
+                     .doc = "Values outside the measured range, which make the prediction less "
+                            "certain than its interval says; empty if there are none"},
     [PLAN_NOTE] = {"note", "Note", TA_SENTENCE,
-                   .doc = "Where bounds come from, or why nothing can be predicted"},
+                   .doc = "Where the bounds come from, or why nothing can be predicted"},
 };
 static const struct ta_table_def plan = {
     "diffusion.plan",
     "Predicted runs",
     TA_COLUMNS(plan_columns),
     .not_of_ranks = true,
-    .doc = "What `--plan` asks for, one row per combination of its values; values that are not "
-           "given are as recorded. Time = rest + steps × time of a step: the rest is what a block "
-           "or image takes besides its steps. Both are lines over the frames of a block where "
-           "blocks of at least 3 sizes were recorded; else a block of other size takes between "
-           "as long and as much longer or shorter as it has frames. Steps that set the run up are "
-           "left out. Of a trace the time of a step is from its start to the start of the next. "
-           "Intervals: parts fitted again to 1000 samples of what was measured (bootstrap), with "
-           "the scatter of another run.",
+    .doc =
+        "What `--plan` asks for, one row per combination of its values; values that are not given "
+        "are as recorded. Time = rest + steps × time per step; the rest is what a block or image "
+        "takes besides its steps. Both are lines over the frames per block if blocks of at least 3 "
+        "sizes were recorded. Otherwise the time of a block of another size is only bounded: "
+        "between unchanged and proportional to its frames. Set-up steps are left out. In a trace, "
+        "a "
+        "step lasts until the start of the next. Intervals come from refitting the parts to 1000 "
+        "bootstrap samples of the measurements, plus the scatter of another run.",
     .brief =
         &(const struct ta_brief){.place = 270,
                                  .rows = 16,
@@ -134,9 +139,9 @@ static const char *refusal(const struct parts *parts, const double asked[TA_WHAT
     if (parts->steps.n == 0)
         return "No denoising steps were recorded.";
     if (asked[TA_WHAT_IF_CACHED] > 0 && !is_shortened)
-        return "No step was recorded that a cache shortened.";
+        return "No step shortened by a cache was recorded.";
     if (!isnan(asked[TA_WHAT_IF_GUIDANCE]) && isnan(parts->guidance))
-        return "How many passes a step has was not recorded.";
+        return "The number of passes per step was not recorded.";
     if (!isnan(asked[TA_WHAT_IF_BLOCK]) && isnan(parts->block))
         return "No blocks of frames were recorded.";
     return NULL;
@@ -186,7 +191,8 @@ static void bound_guidance(const struct model *model, struct outcome *outcome, d
     const struct ta_estimate least = plan_model_unit(model, &once);
     bound(&outcome->unit, 1, 1);
     outcome->unit.low = isnan(least.low) ? least.value : least.low;
-    add_note(outcome, "further passes cost little in one batch, as much as the first one by one.");
+    add_note(outcome,
+             "further passes cost little if batched, and as much as the first if run one by one.");
 }
 
 static void predict(const struct model *model, const double asked[TA_WHAT_IF_KEYS],
@@ -306,6 +312,6 @@ static const struct ta_analysis_ops ops = {.section = "diffusion",
                                            .n_reads = PLAN_READS};
 
 TA_PLUGIN(analysis, plan, &ops, .title = "Predicted runs",
-          .summary = "What a diffusion run would take with other steps, blocks or guidance "
+          .summary = "How long a diffusion run would take with other steps, blocks or guidance "
                      "(--plan): diffusion.plan",
           .version = "1");

@@ -11,8 +11,8 @@ static const struct ta_option options[] = {
     [FPS] = {"fps", TA_OPTION_NUMBER, 16, 1, 1000, TA_OPTION_PLAIN,
              "Frames per second at which videos are played"},
     [RATIO] = {"ratio", TA_OPTION_NUMBER, 0, 0, 64, TA_OPTION_PLAIN,
-               "Frames of the video per recorded frame, where blocks are of latent frames; 0: as "
-               "the records tell"},
+               "Frames of the video per recorded frame, if blocks are recorded in latent frames; "
+               "0: as the records say"},
     TA_OPTIONS_END,
 };
 
@@ -42,74 +42,69 @@ enum {
 static const struct ta_column by_video_columns[] = {
     [VIDEO_RANK] = TA_DUMP_RANK_COLUMN,
     [VIDEO_NUMBER] = {"video", "Video", TA_INTEGER, .role = TA_KEY,
-                      .doc = "Number of the video, counted by rank, from 0: one begins "
-                             "where the number of a block goes back"},
+                      .doc = "Number of the video on its rank, starting at 0; a new one starts "
+                             "where block numbers start over"},
     [VIDEO_BLOCKS] = {"blocks", "Blocks", TA_COUNT, .doc = "Blocks of the video"},
-    [VIDEO_FRAMES] = {"frames", "Frames", TA_COUNT,
-                      .doc = "Frames of the video, as they are shown"},
-    [VIDEO_RATIO] = {"ratio", "Per latent", TA_INTEGER,
-                     .doc =
-                         "Frames shown per recorded (latent) frame, by the shape of the finished "
-                         "video or the frames that were streamed, in a trace by shapes of the "
-                         "denoiser and the decoder; none where they do not say it and recorded "
-                         "frames are taken for frames of the video"},
-    [VIDEO_RATE] = {"rate", "Generation rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
-                    .weight = 0.9,
-                    .doc =
-                        "Frames made per second, from the first block that is ready to the last; "
-                        "of one block, or of blocks that are ready together, from the start of "
-                        "the first block on"},
+    [VIDEO_FRAMES] = {"frames", "Frames", TA_COUNT, .doc = "Frames of the video as shown"},
+    [VIDEO_RATIO] =
+        {"ratio", "Per latent", TA_INTEGER,
+         .doc = "Frames shown per recorded (latent) frame, from the shape of the finished video or "
+                "the streamed frames; in a trace, from the shapes of the denoiser and the decoder; "
+                "empty if unknown, in which case recorded frames count as frames of the video"},
+    [VIDEO_RATE] =
+        {"rate", "Generation rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
+         .weight = 0.9,
+         .doc = "Frames made per second, from the first block that is ready to the last; for one "
+                "block, or blocks that are ready together, from the start of the first block"},
     [VIDEO_PLAYBACK] = {"playback", "Playback rate", TA_TYPE_NUMBER, TA_UNIT_PER_S,
                         .doc = "Frames played per second: `--playback-fps`"},
-    [VIDEO_FACTOR] = {"real_time_factor", "Real-time factor", TA_NUMBER, .better = TA_LOWER,
-                      .doc = "Frames played over frames made per second: up to 1 the video is made "
-                             "in real time"},
+    [VIDEO_FACTOR] =
+        {"real_time_factor", "Real-time factor", TA_NUMBER, .better = TA_LOWER,
+         .doc = "Playback rate over generation rate: at most 1 if the video is made in real time"},
     [VIDEO_FIRST] = {"first_ns", "First frames", TA_NS, .better = TA_LOWER, .weight = 0.6,
-                     .doc = "When the first block can be shown, since `origin`"},
+                     .doc = "Time until the first block can be shown, since the time origin"},
     [VIDEO_WAIT] = {"wait_ns", "Stall-free start", TA_NS, .better = TA_LOWER, .weight = 0.9,
-                    .doc = "Earliest start of playback that needs no stall, since `origin`: the "
-                           "largest of (a block ready − the frames before it over the rate of "
-                           "playback)"},
-    [VIDEO_BY_BLOCK] = {"by_block_ns", "If decoded by block", TA_NS, .better = TA_LOWER,
-                        .doc =
-                            "The same, of a video that is decoded as a whole, if each block were "
-                            "decoded right after it in its part of the time of decoding, by "
-                            "frames, and held up the blocks after it"},
+                    .doc =
+                        "Earliest start of playback that never stalls, since the time origin: the "
+                        "largest of (time a block is ready − frames before it / playback rate)"},
+    [VIDEO_BY_BLOCK] = {"by_block_ns", "If decoded block by block", TA_NS, .better = TA_LOWER,
+                        .doc = "Stall-free start of a video that is decoded as a whole, if instead "
+                               "each block were decoded when done, with its share (by frames) of "
+                               "the decoding time, delaying the blocks after it"},
     [VIDEO_BUFFER] = {"buffer_frames", "Buffer", TA_COUNT,
-                      .doc = "Frames that are ready at that start"},
-    [VIDEO_STALLS] = {"stalls", "Stalls", TA_COUNT, .better = TA_LOWER,
-                      .doc = "How often playback that starts with the first frames has to wait for "
-                             "a block"},
+                      .doc = "Frames that are ready at the stall-free start"},
+    [VIDEO_STALLS] =
+        {"stalls", "Stalls", TA_COUNT, .better = TA_LOWER,
+         .doc = "Times that playback starting with the first frames has to wait for a block"},
     [VIDEO_STALLED] = {"stalled_ns", "Stalled", TA_NS, .better = TA_LOWER,
-                       .doc = "Time of these waits"},
+                       .doc = "Total time of these stalls"},
     [VIDEO_LONGEST] = {"longest_ns", "Longest stall", TA_NS, .better = TA_LOWER,
-                       .doc = "The longest of these waits"},
+                       .doc = "Longest of these stalls"},
     [VIDEO_MOST] = {"smooth_rate", "Max stall-free rate", TA_TYPE_NUMBER, TA_UNIT_PER_S,
                     .better = TA_HIGHER,
-                    .doc = "Largest rate of playback without a stall that starts with the first "
-                           "frames; none where all blocks are ready by then"},
+                    .doc = "Highest playback rate without a stall when playback starts with the "
+                           "first frames; empty if all blocks are ready by then"},
     [VIDEO_DECODE] = {"decode_ns", "Decoding", TA_NS_MEAN, .better = TA_LOWER,
-                      .doc = "Mean time of a call of the VAE decoder"},
+                      .doc = "Mean time per call of the VAE decoder"},
     [VIDEO_READY] = {"ready", "Ready at", TA_TEXT,
-                     .doc =
-                         "When the frames of a block can be shown: with the block, where no "
-                         "decoding after it was recorded; decoded, one call of the decoder later; "
-                         "with the video, when all of it is decoded"},
+                     .doc = "When the frames of a block can be shown. with the block: no later "
+                            "decoding was recorded; decoded: one decoder call later; with the "
+                            "video: when all of it is decoded"},
     [VIDEO_ORIGIN] = {"origin", "Time origin", TA_TEXT,
-                      .doc = "What times are since: the start of the session, of its first video; "
-                             "else the start of the first block"},
+                      .doc = "What times are measured from: the start of the session for its first "
+                             "video, otherwise the start of the first block"},
 };
 
 static const struct ta_table_def by_video = {
     "playback.by_video",
     "Playback during generation",
     TA_COLUMNS(by_video_columns),
-    .doc = "One row per video of a rank whose blocks all say their frames and when they were done. "
-           "A player shows the frames of block j from its start + (frames before j)/rate on, so it "
-           "never stalls when each block is ready by then. Of a trace the videos that are denoised "
-           "and decoded block by block, where shapes of operators say how many frames a video has: "
-           "a block is ready at the end of its stage in `phases.stages`, and a first block that a "
-           "causal decoder makes has fewer frames.",
+    .doc = "One row per video of a rank if all its blocks state their frames and when they were "
+           "done. A player shows the frames of block j from its start + (frames before j)/rate on, "
+           "so it never stalls if each block is ready by then. In a trace: videos that are "
+           "denoised and decoded block by block, if operator shapes say how many frames a video "
+           "has; a block is ready at the end of its stage in `phases.stages`, and the first block "
+           "of a causal decoder has fewer frames.",
     .rank_words = "Playback",
     .brief = &(const struct ta_brief){
         .place = 275,
@@ -125,16 +120,17 @@ enum { RATE_RANK, RATE_VIDEO, RATE_FPS, RATE_WAIT, RATE_STALLS, RATE_STALLED, RA
 static const struct ta_column by_rate_columns[] = {
     [RATE_RANK] = TA_DUMP_RANK_COLUMN,
     [RATE_VIDEO] = {"video", "Video", TA_INTEGER, .role = TA_KEY,
-                    .doc = "Number of the video, counted by rank"},
+                    .doc = "Number of the video on its rank"},
     [RATE_FPS] = {"playback", "Playback rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .role = TA_KEY,
                   .doc = "Frames played per second"},
     [RATE_WAIT] = {"wait_ns", "Stall-free start", TA_NS, .better = TA_LOWER,
-                   .doc = "Earliest start of playback that needs no stall"},
+                   .doc = "Earliest start of playback that never stalls, since the time origin"},
     [RATE_STALLS] = {"stalls", "Stalls", TA_COUNT, .better = TA_LOWER,
-                     .doc = "Stalls of playback that starts with the first frames"},
-    [RATE_STALLED] = {"stalled_ns", "Stalled", TA_NS, .better = TA_LOWER, .doc = "Their time"},
+                     .doc = "Stalls when playback starts with the first frames"},
+    [RATE_STALLED] = {"stalled_ns", "Stalled", TA_NS, .better = TA_LOWER,
+                      .doc = "Total time of these stalls"},
     [RATE_LONGEST] = {"longest_ns", "Longest stall", TA_NS, .better = TA_LOWER,
-                      .doc = "The longest of them"},
+                      .doc = "Longest of these stalls"},
 };
 static const struct ta_table_def by_rate = {
     "playback.by_rate",
@@ -142,8 +138,8 @@ static const struct ta_table_def by_rate = {
     TA_COLUMNS(by_rate_columns),
     .tier = TA_TIER_DETAIL,
     .not_of_ranks = true,
-    .doc = "The video that has to be waited for longest, played at rates from 8 to 30 frames per "
-           "second. Times are since the same moment as in `playback.by_video`."};
+    .doc = "The video with the latest stall-free start, played at 8 to 30 frames per second. The "
+           "time origin is the one in `playback.by_video`."};
 
 enum {
     BY_BUFFER_RANK,
@@ -156,16 +152,15 @@ enum {
 static const struct ta_column by_buffer_columns[] = {
     [BY_BUFFER_RANK] = TA_DUMP_RANK_COLUMN,
     [BY_BUFFER_VIDEO] = {"video", "Video", TA_INTEGER, .role = TA_KEY,
-                         .doc = "Number of the video, counted by rank"},
+                         .doc = "Number of the video on its rank"},
     [BY_BUFFER_BLOCKS] = {"blocks", "Blocks", TA_INTEGER, .role = TA_KEY,
                           .doc = "Blocks that are ready when playback starts"},
     [BY_BUFFER_FRAMES] = {"frames", "Frames", TA_COUNT, .doc = "Frames of these blocks"},
-    [BY_BUFFER_START] = {"start_ns", "Starts at", TA_NS, .doc = "When the last of them is ready"},
-    [BY_BUFFER_MOST] = {"smooth_rate", "Max stall-free rate", TA_TYPE_NUMBER, TA_UNIT_PER_S,
-                        .better = TA_HIGHER,
-                        .doc =
-                            "Largest rate of playback without a stall; none where all blocks are "
-                            "ready by then"},
+    [BY_BUFFER_START] = {"start_ns", "Starts at", TA_NS,
+                         .doc = "When the last of these blocks is ready"},
+    [BY_BUFFER_MOST] =
+        {"smooth_rate", "Max stall-free rate", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
+         .doc = "Highest playback rate without a stall; empty if all blocks are ready by then"},
 };
 static const struct ta_table_def by_buffer = {
     "playback.by_buffer",
@@ -173,33 +168,34 @@ static const struct ta_table_def by_buffer = {
     TA_COLUMNS(by_buffer_columns),
     .tier = TA_TIER_DETAIL,
     .not_of_ranks = true,
-    .doc = "How fast the same video plays without a stall when playback waits for more blocks: one "
-           "row per number of blocks, up to 32."};
+    .doc = "How fast the same video can play without a stall if playback waits for more blocks: "
+           "one row per number of blocks, up to 32."};
 
 enum { BUFFER_RANK, BUFFER_VIDEO, BUFFER_TIME, BUFFER_SMOOTH, BUFFER_EARLY };
 static const struct ta_column buffer_columns[] = {
     [BUFFER_RANK] = TA_DUMP_RANK_COLUMN,
     [BUFFER_VIDEO] = {"video", "Video", TA_INTEGER, .role = TA_IN_SERIES,
-                      .doc = "Number of the video, counted by rank"},
+                      .doc = "Number of the video on its rank"},
     [BUFFER_TIME] = {"time_ns", "Time", TA_NS, .role = TA_IN_SERIES,
-                     .doc = "Since the same moment as the times of the table of videos"},
+                     .doc = "Time since the video's time origin"},
     [BUFFER_SMOOTH] = {"smooth_frames", "Buffer, stall-free start", TA_NUMBER,
-                       .doc = "Frames that are ready and not shown yet, when playback starts as "
-                              "early as it can without a stall"},
+                       .doc = "Frames ready but not yet shown, if playback starts as early as it "
+                              "can without a stall"},
     [BUFFER_EARLY] = {"early_frames", "Buffer, immediate start", TA_NUMBER,
-                      .doc = "The same when it starts with the first frames and stalls at 0"},
+                      .doc = "Frames ready but not yet shown, if playback starts with the first "
+                             "frames; it stalls at 0"},
 };
 
 static const struct ta_chart_def playability = {
     .id = "playability",
     .title = "Playability: frames in the buffer",
-    .caption = "Frames that are ready and not shown yet, for the video that has to be waited for "
-               "longest: playback that starts as early as it can without a stall, and playback "
-               "that starts with the first frames and stalls where its line is at 0.",
+    .caption = "Frames ready but not yet shown, for the video with the latest stall-free start: "
+               "playback that starts as early as it can without a stall, and playback that starts "
+               "with the first frames and stalls where its line is at 0.",
     .kind = TA_CHART_LINES,
     .x = &buffer_columns[BUFFER_TIME],
     .y = {{&buffer_columns[BUFFER_SMOOTH], "without a stall", TA_INK_SERIES_1},
-          {&buffer_columns[BUFFER_EARLY], "from the first frames on", TA_INK_SERIES_2}},
+          {&buffer_columns[BUFFER_EARLY], "], from the first frames", TA_INK_SERIES_2}},
 };
 
 static const struct ta_table_def buffer = {
@@ -210,28 +206,30 @@ static const struct ta_table_def buffer = {
     .not_of_ranks = true,
     .chart = {&playability},
     .doc = "Points of the chart `playability`: the buffer of a player before and after each block "
-           "becomes ready, and where a stall begins or ends. Of a video with more than 256 blocks "
-           "the first ones."};
+           "becomes ready, and where a stall begins or ends. For a video with more than 256 "
+           "blocks, the first 256."};
 
 enum { PACE_RANK, PACE_VIDEO, PACE_COUNT, PACE_P50, PACE_P95, PACE_P99, PACE_MAX, PACE_LOW };
 static const struct ta_column pacing_columns[] = {
     [PACE_RANK] = TA_DUMP_RANK_COLUMN,
     [PACE_VIDEO] = {"video", "Video", TA_INTEGER, .role = TA_KEY,
-                    .doc = "Number of the video, counted by rank"},
+                    .doc = "Number of the video on its rank"},
     [PACE_COUNT] = {"intervals", "Intervals", TA_COUNT,
-                    .doc = "Times between blocks that become ready, each divided by the frames of "
-                           "the later block"},
+                    .doc = "Intervals between blocks becoming ready; each is divided by the frames "
+                           "of the later block"},
     [PACE_P50] = {"frame_p50_ns", "Frame p50", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.6,
                   .doc = "Median time per frame"},
     [PACE_P95] = {"frame_p95_ns", "Frame p95", TA_NS_MEAN, .better = TA_LOWER,
-                  .doc = "95th percentile (type 7), of at least 20 intervals"},
+                  .doc =
+                      "95th percentile of the time per frame (type 7); empty below 20 intervals"},
     [PACE_P99] = {"frame_p99_ns", "Frame p99", TA_NS_MEAN, .better = TA_LOWER,
-                  .doc = "99th percentile (type 7), of at least 20 intervals"},
+                  .doc =
+                      "99th percentile of the time per frame (type 7); empty below 20 intervals"},
     [PACE_MAX] = {"frame_max_ns", "Frame max", TA_NS_MEAN, .better = TA_LOWER,
-                  .doc = "The longest"},
+                  .doc = "Longest time per frame"},
     [PACE_LOW] = {"low_rate", "1 % low", TA_TYPE_NUMBER, TA_UNIT_PER_S, .better = TA_HIGHER,
-                  .doc = "Frames per second at the 99th percentile; of fewer intervals at the "
-                         "longest"},
+                  .doc = "Frames per second at the 99th percentile of the time per frame; below 20 "
+                         "intervals, at the longest"},
 };
 static const struct ta_table_def pacing = {
     "playback.pacing",
@@ -239,8 +237,8 @@ static const struct ta_table_def pacing = {
     TA_COLUMNS(pacing_columns),
     .tier = TA_TIER_DETAIL,
     .rank_words = "Pace",
-    .doc = "How evenly blocks become ready: one row per video with several blocks that are not "
-           "ready all at once."};
+    .doc = "How evenly blocks become ready: one row per video with several blocks that do not all "
+           "become ready at once."};
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -478,6 +476,6 @@ static const struct ta_analysis_ops ops = {.section = "streaming",
                                            .n_reads = PLAYBACK_READS};
 
 TA_PLUGIN(analysis, playback, &ops, .title = "Playback",
-          .summary = "From when on videos can be watched while they are made: playback.by_video, "
+          .summary = "When videos can be watched while they are generated: playback.by_video, "
                      "playback.by_rate, playback.by_buffer, playback.buffer, playback.pacing",
           .version = "1", .options = options);

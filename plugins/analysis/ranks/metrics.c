@@ -5,23 +5,23 @@
 enum { METRIC, LABEL, UNIT, RANKS, MIN, MIN_RANK, MAX, MAX_RANK, MEAN, P50, SPREAD };
 static const struct ta_column ranks_metrics_columns[] = {
     [METRIC] = {"metric", "Metric", TA_ID,
-                .doc = "Table and column, with the other keys of the row in brackets"},
+                .doc =
+                    "Table and column of the metric, with the other keys of the row in brackets"},
     [LABEL] =
         {"label", "Name", TA_TEXT,
-         .doc = "What is compared; the most telling comes first: large differences of what the run "
-                "waits for"},
+         .doc = "Name of what is compared; large differences in what the run waits for come first"},
     [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
-    [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that have a value"},
+    [RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks with a value"},
     [MIN] = {"min", "Min", TA_NUMBER, .doc = "Smallest value"},
     [MIN_RANK] = {"min_rank", "Rank of min", TA_INTEGER,
-                  .doc = "Rank with the smallest value, the lowest of equals"},
+                  .doc = "Rank with the smallest value; the lowest if several are equal"},
     [MAX] = {"max", "Max", TA_NUMBER, .doc = "Largest value"},
     [MAX_RANK] = {"max_rank", "Rank of max", TA_INTEGER,
-                  .doc = "Rank with the largest value, the lowest of equals"},
+                  .doc = "Rank with the largest value; the lowest if several are equal"},
     [MEAN] = {"mean", "Mean", TA_NUMBER, .doc = "Mean over the ranks"},
     [P50] = {"p50", "p50", TA_NUMBER, .doc = "Median over the ranks"},
     [SPREAD] = {"spread", "Spread", TA_RATIO, .better = TA_LOWER,
-                .doc = "1 − smallest over largest; none where a value is negative"},
+                .doc = "1 − smallest / largest; empty if a value is negative"},
 };
 
 const struct ta_table_def ranks_metrics = {
@@ -30,17 +30,16 @@ const struct ta_table_def ranks_metrics = {
     TA_COLUMNS(ranks_metrics_columns),
     .tier = TA_TIER_DETAIL,
     .doc = "One row per figure of the tables by rank that at least two ranks have. A metric is "
-           "named by table and column, and by the other keys of the row in brackets where there "
-           "are several rows per rank: `stages.by_name.total_ns[decode]`. Where each rank has "
-           "one device, its number is no such key. The rows that tell most come first: large "
-           "differences of what the run waits for. All tables with a rank are compared but "
-           "those whose rows are moments, places or reasons: of marked steps `steps.by_rank` "
-           "stands for `steps.by_step`.",
+           "named by table and column, and by the other keys of the row in brackets if a rank has "
+           "several rows: `stages.by_name.total_ns[decode]`. If each rank has one device, the "
+           "device number is not such a key. Large differences in what the run waits for come "
+           "first. All tables with a rank are compared except those whose rows are moments, places "
+           "or reasons; marked steps are compared in `steps.by_rank`, not in `steps.by_step`.",
     .joining = TA_JOIN_NOT,
     .brief = &(const struct ta_brief){
         .place = 470,
         .rows = 10,
-        .rows_are = "the most telling differences",
+        .rows_are = "the most important differences",
         .first = {&ranks_metrics_columns[SPREAD], &ranks_metrics_columns[MAX],
                   &ranks_metrics_columns[MAX_RANK], &ranks_metrics_columns[MIN],
                   &ranks_metrics_columns[MIN_RANK], &ranks_metrics_columns[MEAN]},

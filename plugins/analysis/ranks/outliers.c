@@ -18,28 +18,28 @@ enum { RANKS_LEAST = 5, NAMED_MOST = 3 };
 
 enum { RANK, FIGURES, LABEL, METRIC, UNIT, VALUE, P50, DIFFERENCE, OTHERS };
 static const struct ta_column ranks_outliers_columns[] = {
-    [RANK] = {"rank", "Rank", TA_INTEGER, .role = TA_NOTE, .doc = "Rank that differs"},
+    [RANK] = {"rank", "Rank", TA_INTEGER, .role = TA_NOTE,
+              .doc = "Rank that differs from the others"},
     [FIGURES] = {"figures", "Metrics", TA_COUNT, .better = TA_LOWER,
-                 .doc = "Figures in which it differs"},
-    [LABEL] = {"label", "Main metric", TA_TEXT,
-               .doc = "The figure in which the difference tells most"},
-    [METRIC] = {"metric", "Metric", TA_ID, .doc = "The same as `ranks.metrics` has it"},
+                 .doc = "Number of metrics in which it differs"},
+    [LABEL] = {"label", "Main metric", TA_TEXT, .doc = "Metric with the most important difference"},
+    [METRIC] = {"metric", "Metric", TA_ID, .doc = "The same metric, named as in `ranks.metrics`"},
     [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of value and median"},
-    [VALUE] = {"value", "Value", TA_NUMBER, .doc = "That figure of the rank"},
-    [P50] = {"p50", "p50", TA_NUMBER, .doc = "Median of it over all ranks"},
+    [VALUE] = {"value", "Value", TA_NUMBER, .doc = "Value of that metric on this rank"},
+    [P50] = {"p50", "p50", TA_NUMBER, .doc = "Median of that metric over all ranks"},
     [DIFFERENCE] = {"difference", "Difference", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
-                    .doc = "Value minus median over the median; none of a median of 0"},
+                    .doc = "Value minus median, divided by the median; empty if the median is 0"},
     [OTHERS] = {"others", "Other metrics", TA_TEXT,
-                .doc = "Further figures, the most telling first"},
+                .doc = "Other metrics in which the rank differs, most important first"},
 };
 
 const struct ta_table_def ranks_outliers = {
     "ranks.outliers", "Outlier ranks", TA_COLUMNS(ranks_outliers_columns),
-    .doc = "The ranks that differ most from the others, `ranks.outliers` at most (16; "
-           "`--outliers`), of five ranks or more. A rank differs in a figure when its value is "
-           "beyond three interquartile ranges of the quartiles, has a modified z above 3.5, and "
-           "is a hundredth of the median away from it. The rank whose difference tells most "
-           "comes first.",
+    .doc =
+        "The ranks that differ most from the others, at most `ranks.outliers` (16; `--outliers`), "
+        "in runs of five ranks or more. A rank differs in a metric if its value is more than three "
+        "interquartile ranges outside the quartiles, has a modified z above 3.5, and differs from "
+        "the median by at least 1 %. The rank with the most important difference comes first.",
     .joining = TA_JOIN_NOT};
 
 /* A rank and a figure in which it differs. */
@@ -160,10 +160,10 @@ bool ranks_add_outliers(const struct figures *figures, size_t most, struct ta_se
     for (size_t i = 0; i < n && i < most && done; i++)
         done = add_row(&outliers[i], &arena, out);
     if (n > most)
-        ta_add_missing(out,
-                       "%zu ranks differ from the others; those %zu that differ most are "
-                       "listed (--outliers).",
-                       n, most);
+        ta_add_missing(
+            out,
+            "%zu ranks differ from the others; the %zu that differ most are listed (--outliers).",
+            n, most);
     free(list.at);
     free(outliers);
     ta_arena_free(&arena);

@@ -104,31 +104,38 @@ enum {
     PARTS_LATENESS
 };
 static const struct ta_column ranks_parts_columns[] = {
-    [PARTS_PART] = {"part", "Part", TA_TEXT, .doc = "Node, or process group"},
-    [PARTS_KIND] = {"kind", "Kind", TA_TEXT, .doc = "node, or what the process group is for"},
-    [PARTS_RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks of the part that were read"},
-    [PARTS_MEMBERS] = {"members", "Members", TA_TEXT, .doc = "These ranks"},
+    [PARTS_PART] = {"part", "Part", TA_TEXT, .doc = "Node or process group"},
+    [PARTS_KIND] = {"kind", "Kind", TA_TEXT, .doc = "node, or the purpose of the process group"},
+    [PARTS_RANKS] = {"ranks", "Ranks", TA_COUNT,
+                     .doc = "Ranks of the node or group that were read"},
+    [PARTS_MEMBERS] = {"members", "Members", TA_TEXT, .doc = "Which ranks these are"},
     [PARTS_WINDOW] = {"window_ns", "Window", TA_NS_MEAN,
-                      .doc = "Window of the program, mean over its ranks"},
+                      .doc = "Window of the program, mean over the part's ranks"},
     [PARTS_COMPUTE] = {"compute_ns", "Compute", TA_NS_MEAN,
-                       .doc = "Compute without communication, mean over its ranks"},
+                       .doc =
+                           "Compute not overlapped with communication, mean over the part's ranks"},
     [PARTS_COMM_HIDDEN] = {"comm_hidden_ns", "Comm hidden", TA_NS_MEAN,
-                           .doc = "Compute beside communication, likewise"},
-    [PARTS_COMM_EXPOSED] = {"comm_exposed_ns", "Comm exposed", TA_NS_MEAN,
-                            .doc = "Communication without compute, likewise"},
+                           .doc =
+                               "Communication overlapped with compute, mean over the part's ranks"},
+    [PARTS_COMM_EXPOSED] =
+        {"comm_exposed_ns", "Comm exposed", TA_NS_MEAN,
+         .doc = "Communication not overlapped with compute, mean over the part's ranks"},
     [PARTS_MEMCPY_EXPOSED] = {"memcpy_exposed_ns", "Copies exposed", TA_NS_MEAN,
-                              .doc = "Copies that nothing covers, likewise"},
+                              .doc = "Copies not hidden by other work, mean over the part's ranks"},
     [PARTS_HOST_WAIT] = {"host_wait_ns", "Host wait", TA_NS_MEAN,
-                         .doc = "Idle until the host has work, likewise"},
+                         .doc =
+                             "Idle time until the host launches work, mean over the part's ranks"},
     [PARTS_KERNEL_WAIT] = {"kernel_wait_ns", "Kernel wait", TA_NS_MEAN,
-                           .doc = "Idle though work is queued, likewise"},
+                           .doc = "Idle time although work is queued, mean over the part's ranks"},
     [PARTS_AROUND] = {"around_ns", "Before and after", TA_NS_MEAN,
-                      .doc = "Before the first device activity and after the last, likewise"},
-    [PARTS_OTHER] = {"other_ns", "Other", TA_NS_MEAN, .doc = "The rest of the window, likewise"},
+                      .doc = "Time before the first device activity and after the last, mean over "
+                             "the part's ranks"},
+    [PARTS_OTHER] = {"other_ns", "Other", TA_NS_MEAN,
+                     .doc = "Rest of the window, mean over the part's ranks"},
     [PARTS_STEP] = {"step_p50_ns", "Step p50", TA_NS_MEAN,
-                    .doc = "Median step of a rank, mean over its ranks"},
+                    .doc = "Median step time of a rank, mean over the part's ranks"},
     [PARTS_LATENESS] = {"lateness_ns", "Lateness", TA_NS_MEAN,
-                        .doc = "Mean lateness at collectives, mean over its ranks"},
+                        .doc = "Mean lateness at collectives, mean over the part's ranks"},
 };
 
 /* Figures that parts are shown with: of each a column, from the window on. */
@@ -154,9 +161,9 @@ static const struct ta_chart_def part_chart = {
 const struct ta_table_def ranks_parts = {
     "ranks.parts", "Nodes or process groups", TA_COLUMNS(ranks_parts_columns),
     .doc = "With `--by node` or `--by group`: one row per node, or per process group that "
-           "collectives name. A node has as many ranks as `--ranks-per-node` (`ranks.per_node`) "
-           "says, else as the numbers of devices say where rank r has device r mod N, else 8. A "
-           "rank is in every group that its collectives name. Chart `parts-breakdown`.",
+           "collectives name. The size of a node is `--ranks-per-node` (`ranks.per_node`); "
+           "otherwise it is N if rank r uses device r mod N, otherwise 8. A rank is in every group "
+           "that its collectives name. Chart `parts-breakdown`.",
     .joining = TA_JOIN_NOT};
 
 static bool add_parts(const struct figures *figures, const struct ta_refs *in, struct parts *parts,
@@ -201,28 +208,32 @@ enum {
     METRICS_SPREAD
 };
 static const struct ta_column parts_metrics_columns[] = {
-    [METRICS_KIND] = {"kind", "Kind", TA_TEXT, .doc = "Which parts are compared"},
-    [METRICS_METRIC] = {"metric", "Metric", TA_ID, .doc = "As in `ranks.metrics`"},
+    [METRICS_KIND] = {"kind", "Kind", TA_TEXT,
+                      .doc = "What is compared: nodes, or process groups of one purpose"},
+    [METRICS_METRIC] = {"metric", "Metric", TA_ID, .doc = "Metric, named as in `ranks.metrics`"},
     [METRICS_LABEL] = {"label", "Name", TA_TEXT,
-                       .doc = "What is compared: the mean of it over the ranks of each part"},
+                       .doc =
+                           "Name of what is compared; a part's value is the mean over its ranks"},
     [METRICS_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
-    [METRICS_PARTS] = {"parts", "Parts", TA_COUNT, .doc = "Parts that have a value"},
-    [METRICS_MIN] = {"min", "Min", TA_NUMBER, .doc = "Smallest mean of a part"},
-    [METRICS_MIN_PART] = {"min_part", "Part of min", TA_TEXT,
-                          .doc = "Part with the smallest mean, the first of equals"},
-    [METRICS_MAX] = {"max", "Max", TA_NUMBER, .doc = "Largest mean of a part"},
-    [METRICS_MAX_PART] = {"max_part", "Part of max", TA_TEXT,
-                          .doc = "Part with the largest mean, the first of equals"},
-    [METRICS_MEAN] = {"mean", "Mean", TA_NUMBER, .doc = "Mean over the parts"},
-    [METRICS_P50] = {"p50", "p50", TA_NUMBER, .doc = "Median over the parts"},
+    [METRICS_PARTS] = {"parts", "Parts", TA_COUNT, .doc = "Nodes or groups with a value"},
+    [METRICS_MIN] = {"min", "Min", TA_NUMBER, .doc = "Smallest mean of a node or group"},
+    [METRICS_MIN_PART] =
+        {"min_part", "Part of min", TA_TEXT,
+         .doc = "Node or group with the smallest mean; the first if several are equal"},
+    [METRICS_MAX] = {"max", "Max", TA_NUMBER, .doc = "Largest mean of a node or group"},
+    [METRICS_MAX_PART] =
+        {"max_part", "Part of max", TA_TEXT,
+         .doc = "Node or group with the largest mean; the first if several are equal"},
+    [METRICS_MEAN] = {"mean", "Mean", TA_NUMBER, .doc = "Mean over the nodes or groups"},
+    [METRICS_P50] = {"p50", "p50", TA_NUMBER, .doc = "Median over the nodes or groups"},
     [METRICS_SPREAD] = {"spread", "Spread", TA_RATIO, .better = TA_LOWER,
-                        .doc = "1 − smallest over largest; none where a value is negative"},
+                        .doc = "1 − smallest / largest; empty if a value is negative"},
 };
 
 const struct ta_table_def parts_metrics = {
     "parts.metrics", "Metrics across nodes or process groups", TA_COLUMNS(parts_metrics_columns),
-    .doc = "The figures of `ranks.metrics` compared over nodes, or over the process groups of "
-           "each kind: a part counts with the mean of its ranks.",
+    .doc = "The figures of `ranks.metrics`, compared over nodes or over the process groups of each "
+           "kind: the value of a node or group is the mean of its ranks.",
     .joining = TA_JOIN_NOT};
 
 /* One figure over the parts [0, n) of one kind; `means` has room for n. */

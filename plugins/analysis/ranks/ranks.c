@@ -9,9 +9,9 @@ static const struct ta_option options[] = {
     [BY] = {"by", TA_OPTION_INTEGER, RANKS_BY_RANK, RANKS_BY_RANK, RANKS_BY_GROUP, TA_OPTION_PLAIN,
             "Compare also nodes (1) or process groups (2), not only ranks (0)"},
     [OUTLIERS] = {"outliers", TA_OPTION_INTEGER, 16, 0, 1e6, TA_OPTION_PLAIN,
-                  "Ranks listed at most that differ from the others"},
+                  "Most ranks to list that differ from the others"},
     [PER_NODE] = {"per_node", TA_OPTION_INTEGER, 0, 0, 1e6, TA_OPTION_PLAIN,
-                  "Ranks of a node; 0 is what the numbers of devices say, else 8"},
+                  "Ranks per node; 0: as device numbers show, otherwise 8"},
     TA_OPTIONS_END,
 };
 
@@ -64,7 +64,6 @@ static const struct ta_analysis_ops ops = {.section = "ranks",
                                            TA_READS(reads)};
 
 TA_PLUGIN(analysis, ranks, &ops, .title = "Ranks", .options = options,
-          .summary =
-              "Every figure by rank, compared over all ranks, and ranks, nodes or groups that "
-              "differ: ranks.metrics, ranks.outliers, ranks.parts, parts.metrics",
+          .summary = "Every figure by rank, compared over all ranks; and ranks, nodes or groups "
+                     "that differ: ranks.metrics, ranks.outliers, ranks.parts, parts.metrics",
           .version = "2");

@@ -36,51 +36,54 @@ static const struct ta_column roofline_by_op_columns[] = {
     [BY_OP_NAME] = {"name", "Operator", TA_TEXT,
                     .doc = "Innermost operator around the launch that has a formula"},
     [BY_OP_CLASS] = {"class", "Class", TA_TEXT,
-                     .doc = "gemm, conv, attention, norm, softmax, elementwise, reduce, copy, or "
-                            "triton (generated)"},
+                     .doc = "Kind of operator: gemm, conv, attention, norm, softmax, elementwise, "
+                            "reduce, copy, or triton (generated)"},
     [BY_OP_SHAPE] = {"shape", "Shape", TA_TEXT,
-                     .doc = "What its work depends on: sizes of products, of other operators those "
-                            "of the largest tensor"},
-    [BY_OP_TYPE] = {"type", "Type", TA_TEXT, .doc = "Type of what is computed on"},
+                     .doc = "Sizes that determine its work: for GEMMs M, N and K with the batch, "
+                            "for other operators those of the largest tensor"},
+    [BY_OP_TYPE] = {"type", "Type", TA_TEXT, .doc = "Data type that is computed on"},
     [BY_OP_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Calls that launched a kernel, all ranks"},
     [BY_OP_BUSY] = {"busy_ns", "Time", TA_NS, .better = TA_LOWER,
-                    .doc = "Union of the kernels on each device, added up"},
+                    .doc = "Time with at least one of its kernels running, summed over devices"},
     [BY_OP_EFFICIENCY] = {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
-                          .doc = "Shortest time that the peaks allow over the time; above 1 when "
-                                 "caches keep what is read"},
-    [BY_OP_BOUND] = {"bound", "Bound", TA_TEXT,
-                     .doc = "compute, or memory where bandwidth bounds it before the unit does"},
+                          .doc = "Shortest time that the device's peaks allow, divided by the "
+                                 "measured time; above 1 if caches keep what is read"},
+    [BY_OP_BOUND] =
+        {"bound", "Bound", TA_TEXT,
+         .doc = "Which peak is the limit: compute, or memory if bandwidth limits it first"},
     [BY_OP_FLOP_RATE] = {"flop_rate", "FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S,
-                         .better = TA_HIGHER, .doc = "Work of all calls over their time"},
+                         .better = TA_HIGHER, .doc = "FLOPs of all calls over their time"},
     [BY_OP_BYTE_RATE] = {"byte_rate", "Traffic rate", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
                          .better = TA_HIGHER, .doc = "Traffic of all calls over their time"},
-    [BY_OP_INTENSITY] = {"intensity", "FLOP per byte", TA_NUMBER, .doc = "Work over traffic"},
+    [BY_OP_INTENSITY] = {"intensity", "FLOP per byte", TA_NUMBER, .doc = "FLOPs over traffic"},
     [BY_OP_ABOVE_ROOF] = {"above_roof_ns", "Above roof", TA_NS, .better = TA_LOWER,
-                          .doc = "Time minus the shortest that the peaks allow"},
+                          .doc = "Measured time minus the shortest time that the peaks allow"},
     [BY_OP_FLOP] =
         {"flop", "FLOPs", TA_TYPE_INTEGER, TA_UNIT_FLOP, .detail = true,
-         .doc = "FLOPs of a call by its shapes, a multiplication and an addition being one each; 0 "
-                "for what computes nothing in floating point; none where only the bytes are known"},
+         .doc = "FLOPs per call from its shapes; a multiplication and an addition count one each; "
+                "0 if it computes nothing in floating point; empty if only the bytes are known"},
     [BY_OP_BYTES] = {"bytes", "Traffic", TA_BYTES, .detail = true,
-                     .doc = "Bytes of a call: each tensor read or written once"},
-    [BY_OP_KERNELS] = {"kernels", "Kernels", TA_COUNT, .detail = true, .doc = "Kernels of these"},
+                     .doc = "Bytes per call, with each tensor read or written once"},
+    [BY_OP_KERNELS] = {"kernels", "Kernels", TA_COUNT, .detail = true,
+                       .doc = "Kernels that these calls launched"},
     [BY_OP_UNIT] = {"unit", "Unit", TA_TEXT, .detail = true, .role = TA_UNIT_OF_ROW,
-                    .doc = "Which peak bounds it: the type and, for fp32 and fp64, whether on "
-                           "tensor cores, by the names of the kernels"},
+                    .doc = "Peak that limits it: the data type and, for fp32 and fp64, whether on "
+                           "tensor cores, from the kernel names"},
     [BY_OP_PEAK_FLOP_RATE] = {"peak_flop_rate", "Peak FLOP rate", TA_TYPE_NUMBER,
-                              TA_UNIT_FLOP_PER_S, .detail = true, .doc = "Of that unit, dense"},
+                              TA_UNIT_FLOP_PER_S, .detail = true,
+                              .doc = "Dense peak FLOP rate of that unit"},
     [BY_OP_PEAK_BYTE_RATE] = {"peak_byte_rate", "Peak bandwidth", TA_TYPE_NUMBER,
                               TA_UNIT_BYTES_PER_S, .detail = true,
-                              .doc = "Of the memory of the device"},
+                              .doc = "Peak bandwidth of the device memory"},
     [BY_OP_ATTAINABLE_FLOP_RATE] =
         {"attainable_flop_rate", "Attainable FLOP rate", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S,
          .detail = true,
-         .doc = "The lesser of peak FLOP rate and FLOP per byte times peak bandwidth"},
+         .doc = "Peak FLOP rate, or FLOPs per byte times peak bandwidth if that is less"},
     [BY_OP_MATRIX_FLOP_RATE] = {"matrix_flop_rate", "Tensor-core peak", TA_TYPE_NUMBER,
                                 TA_UNIT_FLOP_PER_S, .detail = true,
-                                .doc = "For products without tensor cores: peak FLOP rate with "
-                                       "them, in fp32 or TF32, else fp16"},
-    [BY_OP_DEVICE] = {"device", "Device", TA_TEXT, .doc = "Name in the trace"},
+                                .doc = "For GEMMs that run without tensor cores: peak FLOP rate of "
+                                       "the tensor cores, in fp32 or TF32, otherwise fp16"},
+    [BY_OP_DEVICE] = {"device", "Device", TA_TEXT, .doc = "Device name in the trace"},
 };
 
 static const struct ta_chart_def chart = {
@@ -103,36 +106,33 @@ const struct ta_table_def roofline_by_op = {
     "roofline.by_op",
     "Roofline by operator",
     TA_COLUMNS(roofline_by_op_columns),
-    .doc = "One row per operator, shape and type, on devices of one kind: its work and traffic "
-           "against what the device can do. Chart `roofline`: FLOP rate over FLOPs per byte, "
-           "both logarithmic, below the lines that peak and bandwidth draw.\n\n"
-           "A kernel belongs to the innermost operator around its launch that has a formula; a "
-           "call counts its work once, whatever the number of its kernels. Kernels of "
-           "communication and copies by the driver are left out. Bytes are those of each tensor "
-           "read or written once, as with a perfect cache; a bias, mask or result counts in its "
-           "own type. Shapes come from `Input Dims`, `Input type` and `Concrete Inputs`: record "
-           "with `record_shapes=True`.\n\n"
-           "| operators | FLOPs | |---|---| | mm, addmm, bmm, baddbmm, mv, matmul, linear, "
-           "scaled and grouped products | 2·B·M·N·K; B·M·N more for a bias, unless beta is 0 | "
-           "| convolutions | 2 · elements of the output · elements of the filter behind its "
-           "first size, which is that of a group; transposed: elements of the input instead. "
-           "One per element of the output for a bias | | their backward | the same for each of "
-           "the gradients of input and weight that is asked for | | attention (SDPA and its "
-           "backends, flash-attn) | 2·B·H·pairs·(d of queries + d of values), pairs of a query "
-           "and a key it may attend to: Nq·Nk, of causal attention half of a square, of a "
-           "rectangle what lies below the diagonal from its first corner (memory-efficient, "
-           "cuDNN, math) or to its last (flash), of a window those inside | | its backward | "
-           "2·B·H·pairs·(3 d of queries + 2 d of values): queries by keys once more, since no "
-           "backend keeps them | | elementwise operators, softmax, norms, reductions | some per "
-           "element, rounded: 1 for a sum, 5 for softmax, 7 for a norm; 0 on integers | | "
-           "copies, fills | 0 | | generated kernels (`triton_…`) | not known; bytes of their "
-           "operands | | templates of the compiler (`triton_tem_…`) | as of the GEMM or "
-           "convolution when only one fits the sizes of the buffers | | mixtures of experts "
-           "(vLLM's `fused_experts`, aiter's `fused_moe_`) | 2 · rows · experts of a row · "
-           "elements of the weights of an expert, where all experts are on the device and at least "
-           "eight rows come to each |\n\n"
-           "Profilers before `Concrete Inputs` record no strides: a convolution then has the output"
-           " that the gradients of the same input and weight show.",
+    .doc = "One row per operator, shape and data type, on devices of one kind: its FLOPs and "
+           "traffic compared with the device's peaks. Chart `roofline`: FLOP rate over FLOPs per "
+           "byte, both logarithmic, below the lines given by peak and bandwidth.\n\nA kernel "
+           "belongs to the innermost operator around its launch that has a formula; a call counts "
+           "its work once, whatever the number of its kernels. Communication kernels and driver "
+           "copies are left out. Bytes count each tensor read or written once, as with a perfect "
+           "cache; a bias, mask or result counts in its own type. Shapes come from `Input Dims`, "
+           "`Input type` and `Concrete Inputs`: record with `record_shapes=True`.\n\n| operators | "
+           "FLOPs | |---|---| | mm, addmm, bmm, baddbmm, mv, matmul, linear, scaled and grouped "
+           "matmuls | 2·B·M·N·K; B·M·N more for a bias, unless beta is 0 | | convolutions | 2 · "
+           "output elements · filter elements per entry of its first dimension (channels of a "
+           "group × kernel size); transposed: input elements instead. One per output element for a "
+           "bias | | convolutions, backward | the same for each requested gradient of input and "
+           "weight | | attention (SDPA and its backends, flash-attn) | 2·B·H·pairs·(d of queries + "
+           "d of values), pairs of a query and a key that it may attend to: Nq·Nk; causal "
+           "attention: half of a square, of a rectangle the part below the diagonal from its first "
+           "corner (memory-efficient, cuDNN, math) or to its last (flash); a window: the pairs "
+           "inside | | attention, backward | 2·B·H·pairs·(3 d of queries + 2 d of values): queries "
+           "by keys once more, since no backend keeps them | | elementwise operators, softmax, "
+           "norms, reductions | a few per element, rounded: 1 for a sum, 5 for softmax, 7 for a "
+           "norm; 0 on integers | | copies, fills | 0 | | generated kernels (`triton_…`) | "
+           "unknown; bytes of their operands | | compiler templates (`triton_tem_…`) | those of "
+           "the GEMM or convolution, if only one fits the sizes of the buffers | | mixtures of "
+           "experts (vLLM's `fused_experts`, aiter's `fused_moe_`) | 2 · rows · experts per row · "
+           "weight elements per expert, if all experts are on the device and each gets at least "
+           "eight rows |\n\nProfilers before `Concrete Inputs` record no strides: a convolution "
+           "then gets the output size that the gradients of the same input and weight show.",
     .chart = {&chart},
     .order = {&roofline_by_op_columns[BY_OP_BUSY], TA_DESCENDING}};
 
@@ -160,53 +160,51 @@ enum {
 };
 static const struct ta_column roofline_by_rank_columns[] = {
     [BY_RANK_RANK] = TA_RANK_COLUMN,
-    [BY_RANK_DEVICE] = TA_DEVICE_COLUMN_OF("Number of the device"),
+    [BY_RANK_DEVICE] = TA_DEVICE_COLUMN_OF("Device number"),
     [BY_RANK_MFU] = {"mfu", "MFU", TA_RATIO, .better = TA_HIGHER, .weight = 0.5,
-                     .doc = "Model FLOPs utilization: work over the program's window times peak; "
-                            "what is not known counts as no work, so it is a lower bound"},
+                     .doc = "Model FLOPs utilization: FLOPs divided by (the program's window × "
+                            "peak); a lower bound, since unknown FLOPs count as none"},
     [BY_RANK_PEAK_SHARE] = {"busy_peak_share", "Share of peak while busy", TA_RATIO,
-                            .better = TA_HIGHER,
-                            .doc = "Achieved share of peak while busy: work over busy time times "
-                                   "peak"},
+                            .better = TA_HIGHER, .doc = "FLOPs divided by (busy time × peak)"},
     [BY_RANK_WINDOW_MFU] = {"window_mfu", "Device-window MFU", TA_RATIO, .better = TA_HIGHER,
-                            .doc = "Work over the device's window times peak"},
+                            .doc = "FLOPs divided by (the device's window × peak)"},
     [BY_RANK_FLOP] = {"flop", "FLOPs", TA_TYPE_NUMBER, TA_UNIT_FLOP, .weight = 0.3,
-                      .read_as = TA_AS_FLOP, .doc = "Sum of these FLOPs"},
+                      .read_as = TA_AS_FLOP, .doc = "Sum of the known FLOPs"},
     [BY_RANK_FLOP_SHARE] = {"flop_share", "FLOPs known", TA_RATIO, .better = TA_HIGHER,
                             .doc = "Share of the kernel time whose FLOPs are known"},
     [BY_RANK_KNOWN_SHARE] = {"known_share", "Bytes known", TA_RATIO, .better = TA_HIGHER,
                              .doc = "Share of the kernel time whose traffic is known"},
     [BY_RANK_KERNEL] = {"kernel_ns", "Kernel time", TA_NS, .better = TA_LOWER,
-                        .doc = "Sum of the durations of kernels, without communication"},
+                        .doc = "Sum of kernel durations, without communication"},
     [BY_RANK_BUSY] = {"busy_ns", "Busy", TA_NS, .better = TA_LOWER,
-                      .doc = "Union of all activities"},
+                      .doc = "Time with at least one activity running"},
     [BY_RANK_WINDOW] = {"window_ns", "Window", TA_NS, .better = TA_LOWER,
-                        .doc = "First start to last end of the activities"},
-    [BY_RANK_PROGRAM_WINDOW] = {"program_window_ns", "Program's window", TA_NS, .better = TA_LOWER,
-                                .doc = "First to last work of the program on host and devices"},
+                        .doc = "From the start of the first activity to the end of the last"},
+    [BY_RANK_PROGRAM_WINDOW] =
+        {"program_window_ns", "Program's window", TA_NS, .better = TA_LOWER,
+         .doc = "From the first to the last work of the program on host and devices"},
     [BY_RANK_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW,
-                      .doc = "Type, and unit, in which most of the FLOPs are computed"},
+                      .doc = "Data type, and unit, in which most of the FLOPs are computed"},
     [BY_RANK_PEAK_FLOP_RATE] = {"peak_flop_rate", "Peak", TA_TYPE_NUMBER, TA_UNIT_FLOP_PER_S,
-                                .doc = "Of that unit, dense"},
-    [BY_RANK_NAME] = {"name", "Name", TA_ID, .role = TA_NOTE,
-                      .doc = "Name of the device in the trace"},
+                                .doc = "Dense peak FLOP rate of that unit"},
+    [BY_RANK_NAME] = {"name", "Name", TA_ID, .role = TA_NOTE, .doc = "Device name in the trace"},
     [BY_RANK_HARDWARE] = {"hardware", "Hardware", TA_TEXT, .role = TA_NOTE,
-                          .doc = "Entry of the list of devices, or of --hardware"},
+                          .doc = "Entry of the device list, or from --hardware"},
     [BY_RANK_SOURCE] = {"source", "Source", TA_TEXT, .role = TA_NOTE,
-                        .doc = "Where these peaks are stated, or why none are known"},
+                        .doc = "Where these peaks are published, or why none are known"},
     [BY_RANK_MATRIX_UNIT] =
         {"matrix_unit", "Tensor cores", TA_ID, .role = TA_NOTE,
-         .doc = "Type in which tensor cores take fp32 inputs: fp32_matrix, tf32, else fp16; none "
-                "where they are not faster, or no peaks are known"},
-    [BY_RANK_PRODUCT_SHARE] = {"product_share", "GEMM time with known FLOPs", TA_RATIO,
-                               .better = TA_HIGHER, .detail = true,
-                               .doc = "Share of the time of GEMMs, convolutions and attention "
-                                      "whose FLOPs are known"},
+         .doc = "Data type in which tensor cores take fp32 inputs: fp32_matrix, tf32, otherwise "
+                "fp16; empty if they are not faster or no peaks are known"},
+    [BY_RANK_PRODUCT_SHARE] =
+        {"product_share", "GEMM time with known FLOPs", TA_RATIO, .better = TA_HIGHER,
+         .detail = true,
+         .doc = "Share of the time of GEMMs, convolutions and attention whose FLOPs are known"},
     [BY_RANK_CAPABILITY] =
         {"capability", "Architecture", TA_NUMBER, .role = TA_NOTE, .detail = true,
-         .doc = "Major and minor number of the architecture, as the trace or the list of devices "
-                "says: 8.0 of Ampere, 9.0 of Hopper and of CDNA 2, 9.4 of CDNA 3; none where the "
-                "trace contradicts the name"},
+         .doc =
+             "Architecture version from the trace or the device list: 8.0 for Ampere, 9.0 for "
+             "Hopper and CDNA 2, 9.4 for CDNA 3; empty if the trace contradicts the device name"},
 };
 
 const struct ta_table_def roofline_by_rank = {
@@ -214,39 +212,43 @@ const struct ta_table_def roofline_by_rank = {
     "FLOPs utilization by rank",
     TA_COLUMNS(roofline_by_rank_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per rank and device with kernels. The peaks are those of the [list of "
-           "devices](../src/hardware/devices.yaml), which states dense rates and a source for "
-           "each entry, by the name, the multiprocessors and the memory that the trace says; "
-           "`--hardware NAME` takes another entry, `--hardware FILE` reads more. Of a device "
-           "that is not in the list, or of which the trace shows only a part, nothing is said. "
-           "Scalars `mfu` and `busy_peak_share` add the ranks up.",
+    .doc = "One row per rank and device with kernels. Peaks come from the [device "
+           "list](../src/hardware/devices.yaml), which has dense rates and a source for each "
+           "entry, by the name, multiprocessor count and memory in the trace; `--hardware NAME` "
+           "takes another entry, `--hardware FILE` reads more. For a device that is not in the "
+           "list, or of which the trace shows only a part, shares of peak are empty. Scalars `mfu` "
+           "and `busy_peak_share` sum up the ranks.",
     .rank_words = "Roofline"};
 
 enum { UNKNOWN_NAME, UNKNOWN_REASON, UNKNOWN_CALLS, UNKNOWN_KERNELS, UNKNOWN_TOTAL, UNKNOWN_SHARE };
 static const struct ta_column roofline_unknown_columns[] = {
-    [UNKNOWN_NAME] = {"name", "Operator", TA_TEXT,
-                      .doc = "Operator around the launch, or the launching call; none when the "
-                             "launch is not known"},
-    [UNKNOWN_REASON] = {"reason", "Reason", TA_WORD,
-                        .doc = "no_operator, graph_launch, no_formula, no_shapes, no_types (of a "
-                               "list of tensors, for instance), no_arguments (strides and the "
-                               "like), no_lengths (of sequences that differ), unusable_shapes, "
-                               "too_large, or inner_operator: its work is that of one inside it"},
+    [UNKNOWN_NAME] =
+        {"name", "Operator", TA_TEXT,
+         .doc =
+             "Operator around the launch, or the launching call; empty if the launch is unknown"},
+    [UNKNOWN_REASON] =
+        {"reason", "Reason", TA_WORD,
+         .doc = "Why the FLOPs are unknown: no_operator, graph_launch, no_formula, no_shapes, "
+                "no_types (of a list of tensors, for instance), no_arguments (strides and the "
+                "like), no_lengths (of sequences that differ), unusable_shapes, too_large, or "
+                "inner_operator (its work is that of an operator inside it)"},
     [UNKNOWN_CALLS] = {"calls", "Calls", TA_COUNT,
                        .doc = "Calls that launched a kernel, all ranks"},
-    [UNKNOWN_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels of these"},
+    [UNKNOWN_KERNELS] = {"kernels", "Kernels", TA_COUNT,
+                         .doc = "Kernels that these calls launched"},
     [UNKNOWN_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
-                       .doc = "Sum of their durations"},
+                       .doc = "Sum of the durations of these kernels"},
     [UNKNOWN_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-                       .doc = "Total over the time of all kernels without communication"},
+                       .doc =
+                           "Their time divided by the time of all kernels without communication"},
 };
 
 const struct ta_table_def roofline_unknown = {
     "roofline.unknown",
     "Kernels without known FLOPs",
     TA_COLUMNS(roofline_unknown_columns),
-    .doc = "One row per operator and reason: the kernels whose work is not known, so that the "
-           "shares of both tables add up to all.",
+    .doc = "One row per operator and reason: the kernels whose FLOPs are unknown, so that the "
+           "shares of this table and `roofline.by_op` add up to all kernel time.",
     .tier = TA_TIER_DETAIL,
     .order = {&roofline_unknown_columns[UNKNOWN_TOTAL], TA_DESCENDING}};
 
@@ -510,17 +512,16 @@ static void add_ranks(struct ta_ctx *ctx, const struct ta_partial *const *merged
 }
 
 const struct ta_scalar_def roofline_scalars[ROOFLINE_SCALARS] = {
-    [ROOFLINE_MFU] = {"mfu", "Model FLOPs utilization", TA_UNIT_RATIO, TA_HIGHER,
-                      .doc = "FLOPs of the model over the program's window times peak; said only "
-                             "where the FLOPs of 90 % of the time of GEMMs, convolutions and "
-                             "attention are known"},
-    [ROOFLINE_PEAK_SHARE] = {"busy_peak_share", "Share of peak while busy", TA_UNIT_RATIO,
-                             TA_HIGHER,
-                             .doc = "Achieved share of peak while busy: FLOPs of the model over "
-                                    "busy time times peak; said where `mfu` is"},
+    [ROOFLINE_MFU] =
+        {"mfu", "Model FLOPs utilization", TA_UNIT_RATIO, TA_HIGHER,
+         .doc = "FLOPs of the model divided by (the program's window × peak); shown only if the "
+                "FLOPs of 90 % of the time of GEMMs, convolutions and attention are known"},
+    [ROOFLINE_PEAK_SHARE] =
+        {"busy_peak_share", "Share of peak while busy", TA_UNIT_RATIO, TA_HIGHER,
+         .doc = "FLOPs of the model divided by (GPU busy time × peak); shown together with `mfu`"},
     [ROOFLINE_KNOWN] = {"flops_known_share", "FLOPs known", TA_UNIT_RATIO, TA_NEUTRAL,
                         .doc = "Share of the time of GEMMs, convolutions and attention whose FLOPs "
-                               "are known; said instead of `mfu` where that is less than 90 %",
+                               "are known; shown instead of `mfu` if below 90 %",
                         .not_compared = true},
 };
 

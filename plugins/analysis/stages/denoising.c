@@ -204,22 +204,23 @@ static const struct ta_column stages_derived_columns[] = {
     [DERIVED_STAGE] = {"stage", "Stage", TA_TEXT, .read_as = TA_AS_DERIVED_STAGE,
                        .doc = "Name of the stage"},
     [DERIVED_MADE_OF] = {"made_of", "Summed from", TA_WORD,
-                         .doc = "Records that it is the sum of: blocks or steps of diffusion"},
+                         .doc = "What the stage is the sum of: diffusion blocks or steps"},
     [DERIVED_CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_DERIVED_CALLS,
-                       .doc = "Number of them"},
+                       .doc = "Number of these blocks or steps"},
     [DERIVED_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
                        .read_as = TA_AS_DERIVED_TIME, .doc = "Sum of their durations"},
     [DERIVED_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-                       .read_as = TA_AS_DERIVED_SHARE, .doc = "Total over the time beside it"},
+                       .read_as = TA_AS_DERIVED_SHARE,
+                       .doc = "Total divided by the time named in the next column"},
     [DERIVED_SHARE_OF] = {"share_of", "Share of", TA_TEXT, .role = TA_NOTE,
-                          .doc = "What the share is of, see Stages by total time"},
+                          .doc = "Time that the share is of; see Stages by total time"},
     [DERIVED_INSIDE] = {"inside", "Inside", TA_TEXT, .role = TA_NOTE,
-                        .doc = "The recorded stage around it, as far as names and figures tell"},
+                        .doc = "Recorded stage that contains it, as far as names and figures show"},
     [DERIVED_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER,
                       .doc = "Total divided by calls"},
-    [DERIVED_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest of them"},
-    [DERIVED_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest of them"},
-    [DERIVED_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .doc = "Median"},
+    [DERIVED_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest block or step"},
+    [DERIVED_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest block or step"},
+    [DERIVED_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .doc = "Median duration"},
     [DERIVED_P95] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER,
                      .doc = "95th percentile (type 7)"},
 };
@@ -227,15 +228,15 @@ static const struct ta_column stages_derived_columns[] = {
 const struct ta_table_def stages_derived = {
     "stages.derived", "Stages derived from other records", TA_COLUMNS(stages_derived_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per rank and stage that was not recorded as one but is the sum of other "
-           "records: `denoising`, of the blocks of diffusion, or of the steps where there are "
-           "no blocks. Without it the stages of a session would say little about where most of "
-           "its time goes. There is none where a recorded stage is about it (its name has "
-           "`diffusion`, `denois` or `sampling`, and it is as long), where the sum is longer "
-           "than the session, and of a report that is cut. `inside` names the recorded stage "
-           "that holds it: the shortest one that is as long and whose name says so "
-           "(`inference`, `generation`, `pipeline`), or that may hold it where all of them, one "
-           "after the other, would take longer than the session."};
+    .doc =
+        "One row per rank and stage that was not recorded itself but is the sum of other records: "
+        "`denoising`, from the diffusion blocks, or from the steps if there are no blocks. Without "
+        "it the stages of a session would not show where most of its time goes. There is none if a "
+        "recorded stage covers it (its name has `diffusion`, `denois` or `sampling`, and it is as "
+        "long), if the sum is longer than the session, or if the report is truncated. `inside` "
+        "names the recorded stage that contains it: the shortest one that is as long and whose "
+        "name says so (`inference`, `generation`, `pipeline`), or that could contain it if all "
+        "stages one after the other would take longer than the session."};
 
 void add_derived(struct ta_section_builder *out, const struct stages *stages)
 {

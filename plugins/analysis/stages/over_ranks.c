@@ -19,31 +19,32 @@ enum {
     OVER_RANKS_SHARE_OF
 };
 static const struct ta_column stages_over_ranks_columns[] = {
-    [OVER_RANKS_STAGE] =
-        {"stage", "Stage", TA_TEXT,
-         .doc = "Name of the stage; N stands for the numbers of several that are one in parts"},
+    [OVER_RANKS_STAGE] = {"stage", "Stage", TA_TEXT,
+                          .doc = "Name of the stage; N replaces the number if several numbered "
+                                 "stages are parts of one"},
     [OVER_RANKS_SOURCE] = {"source", "Source", TA_TEXT,
-                           .doc = "Scope of the stage table, or what kind of records they are; "
-                                  "blocks or steps where the stage is made of these"},
-    [OVER_RANKS_MEMBERS] = {"members", "Members", TA_COUNT,
-                            .doc = "Names that the row stands for; Stages by total time has each"},
+                           .doc = "Where the stage comes from: scope of the stage table, or kind "
+                                  "of record; blocks or steps if it is the sum of these"},
+    [OVER_RANKS_MEMBERS] =
+        {"members", "Members", TA_COUNT,
+         .doc = "Number of stage names that the row sums up; Stages by total time lists each"},
     [OVER_RANKS_INSIDE] = {"inside", "Inside", TA_TEXT,
-                           .doc = "The stage around it, as far as names and figures tell"},
+                           .doc = "Stage that contains it, as far as names and figures show"},
     [OVER_RANKS_RANKS] = {"ranks", "Ranks", TA_COUNT, .doc = "Ranks that ran it"},
     [OVER_RANKS_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Calls on all ranks"},
     [OVER_RANKS_MEAN_TOTAL] = {"mean_total_ns", "Total per rank", TA_NS_MEAN, .better = TA_LOWER,
-                               .doc = "Mean over the ranks of the total of the stage"},
+                               .doc = "Total time of the stage, mean over the ranks"},
     [OVER_RANKS_MIN_TOTAL] = {"min_total_ns", "Min", TA_NS, .better = TA_LOWER,
-                              .doc = "Smallest total of a rank, where several ran it"},
+                              .doc = "Smallest total of a rank; empty if only one rank ran it"},
     [OVER_RANKS_MAX_TOTAL] = {"max_total_ns", "Max", TA_NS, .better = TA_LOWER,
-                              .doc = "Largest total of a rank, where several ran it"},
+                              .doc = "Largest total of a rank; empty if only one rank ran it"},
     [OVER_RANKS_MAX_RANK] = {"max_rank", "Rank of the most", TA_INTEGER,
-                             .doc = "The rank with the largest total, the first of equals"},
+                             .doc = "Rank with the largest total; the first if several are equal"},
     [OVER_RANKS_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
-                          .doc = "Mean over the ranks of the share of the stage; of one that "
-                                 "encloses others what they leave"},
+                          .doc = "Share of the stage, mean over the ranks; for a stage that "
+                                 "encloses others, what these leave"},
     [OVER_RANKS_SHARE_OF] = {"share_of", "Share of", TA_TEXT,
-                             .doc = "What the share is of, see Stages by total time"},
+                             .doc = "Time that the share is of; see Stages by total time"},
 };
 
 static const struct ta_chart_def chart = {
@@ -69,12 +70,11 @@ const struct ta_table_def stages_over_ranks = {
     "Stages across ranks",
     TA_COLUMNS(stages_over_ranks_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per stage and source, in the order of the run: that of the first call, or "
-           "of the dump. The source is the scope of a stage table, or the kind of records. "
-           "Stages that differ in a number alone are one in parts (`sampling_chunk_N`) when "
-           "three of them do, or two that count chunks, batches, blocks and the like; such a "
-           "stage that encloses another has a share of what that one leaves. Chart "
-           "`stage-waterfall`.",
+    .doc = "One row per stage and source, in the order of the run: of the first call, or of the "
+           "dump. The source is the scope of a stage table, or the kind of record. Stages whose "
+           "names differ only in a number become one in parts (`sampling_chunk_N`) if there are "
+           "three of them, or two that count chunks, batches, blocks and the like; such a stage "
+           "that encloses another has a share of what that one leaves. Chart `stage-waterfall`.",
     .chart = {&chart},
     .brief = &(const struct ta_brief){.place = 230,
                                       .rows = 12,

@@ -63,41 +63,41 @@ enum {
     BY_NAME_ORDER
 };
 static const struct ta_column by_name_columns[] = {
-    [BY_NAME_RANK] = TA_RANK_COLUMN_OF("Rank of the dump; none for a stage that is of no rank"),
+    [BY_NAME_RANK] =
+        TA_RANK_COLUMN_OF("Rank of the dump; empty for a stage that belongs to no rank"),
     [BY_NAME_STAGE] = {"stage", "Stage", TA_TEXT, .read_as = TA_AS_STAGE,
-                       .doc = "Name of the stage; of a stage table scope/stage"},
+                       .doc = "Name of the stage; in a stage table scope/stage"},
     [BY_NAME_CALLS] = {"calls", "Calls", TA_COUNT, .read_as = TA_AS_STAGE_CALLS,
                        .doc = "Number of calls"},
     [BY_NAME_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = 1,
                        .read_as = TA_AS_STAGE_TIME,
                        .doc = "Sum of durations, nested stages included"},
-    [BY_NAME_SHARE] =
-        {"share", "Share", TA_RATIO, .better = TA_LOWER, .weight = 0.15,
-         .read_as = TA_AS_STAGE_SHARE,
-         .doc = "Total over the time named beside it; none for a stage that encloses others"},
+    [BY_NAME_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER, .weight = 0.15,
+                       .read_as = TA_AS_STAGE_SHARE,
+                       .doc = "Total divided by the time named in the next column; empty for a "
+                              "stage that encloses others"},
     [BY_NAME_SHARE_OF] =
         {"share_of", "Share of", TA_TEXT, .role = TA_NOTE,
-         .doc = "What the share is of: scope, outer scope, session, parent, snapshots or sum"},
+         .doc = "Time that the share is of: scope, outer scope, session, parent, snapshots or sum"},
     [BY_NAME_INSIDE] = {"inside", "Inside", TA_TEXT, .role = TA_NOTE, .read_as = TA_AS_STAGE_INSIDE,
-                        .doc = "The stage around it, as far as names and figures tell"},
+                        .doc = "Stage that contains it, as far as names and figures show"},
     [BY_NAME_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.15,
                       .doc = "Total divided by calls"},
     [BY_NAME_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest call"},
     [BY_NAME_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest call"},
     [BY_NAME_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER,
-                     .doc = "Median; none unless the dump keeps every call"},
+                     .doc = "Median duration; empty unless the dump keeps every call"},
     [BY_NAME_P95] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER,
                      .doc = "95th percentile (type 7); none unless the dump keeps every call"},
     [BY_NAME_DEVICE] = {"device_ns", "On device", TA_NS, .better = TA_LOWER,
-                        .doc = "The same calls by the clock of the device"},
+                        .doc = "Time of the same calls by the device's clock"},
     [BY_NAME_EXCEPTIONS] =
         {"exceptions", "Exceptions", TA_COUNT, .better = TA_LOWER,
-         .doc = "Calls that ended with an exception; none where the dump does not tell"},
+         .doc = "Calls that ended with an exception; empty if the dump does not record exceptions"},
     [BY_NAME_ORDER] =
         {"order", "Order", TA_INTEGER, .role = TA_NOTE, .detail = true,
          .read_as = TA_AS_STAGE_ORDER,
-         .doc =
-             "Place among the stages of the rank in the order in which the dumps first name them"},
+         .doc = "Position among the rank's stages in the order in which the dumps first name them"},
 };
 
 static bool are_by_name(const struct ta_refs *in)
@@ -109,33 +109,29 @@ static const struct ta_table_def by_name = {
     "stages.by_name",
     "Stages by total time",
     TA_COLUMNS(by_name_columns),
-    .doc = "One row per rank and stage, section or timed operation of a dump; of a stage table "
-           "the stage is `scope/stage` and its time that of the host. Stages have no start "
-           "times and may nest, so totals may hold the same time twice, and a share is one of "
-           "the time of the run, as far as a dump tells it:\n\n"
-           "1. of a stage table the total of the scope (`scope`);\n"
-           "2. else the duration of the sessions of the rank (`session`);\n"
-           "3. else the total of the enclosing stage (`parent`);\n"
-           "4. else the time from the first to the last labelled memory snapshot (`snapshots`);\n"
-           "5. else the sum of the stages that enclose no other (`sum`), which is too long "
-           "where stages nest, so the share is a lower bound.\n\n"
-           "A time shorter than the longest stage is passed over. A stage that encloses others "
-           "has no share, and `inside` of the others names it:\n\n"
-           "* its name says so (`total`, `run_inference`), or the figures prove it, because it "
-           "takes at least as long as all other stages of its scope together, and with them "
-           "longer than the time of the run;\n"
-           "* the application runs one stage in others, and the figures do not speak against "
-           "it: FramePack's `transformer_forward` in `sampling_chunk_0`, `sampling_chunk_1` …, "
-           "its `vae_decode` in `vae_decode_full_chunk_1`, `vae_decode_section_chunk_2` …;\n"
-           "* `model_runner_run` of an engine encloses the scopes of the runners. Their shares "
-           "are parts of its share (`outer scope`), so that all shares are of the time of the "
-           "engine.\n\n"
-           "Shares of stages that nest without such a sign add up to more than 100 %.\n\n"
-           "What Inferix reports and what it prints on the console are stages of one run. A "
-           "stage that both have counts as the report has it; where they have the same part "
-           "under different names (`vae_decode` and `VAE decoding`), the longer one holds the "
-           "other. Denoising that no stage was recorded for is in `stages.derived`, and a stage "
-           "that holds it has no share either.",
+    .doc =
+        "One row per rank and stage, section or timed operation of a dump; in a stage table the "
+        "stage is `scope/stage` and its time is host time. Stages have no start times and may "
+        "nest, so totals may count the same time twice. A share is of the time of the run, as far "
+        "as a dump shows it:\n\n1. for a stage table, the total of the scope (`scope`);\n2. "
+        "otherwise the duration of the rank's sessions (`session`);\n3. otherwise the total of the "
+        "enclosing stage (`parent`);\n4. otherwise the time from the first to the last labeled "
+        "memory snapshot (`snapshots`);\n5. otherwise the sum of the stages that enclose no other "
+        "(`sum`), which is too long if stages nest, so the share is a lower bound.\n\nA time "
+        "shorter than the longest stage is passed over. A stage that encloses others has no share, "
+        "and `inside` of the others names it:\n\n* its name says so (`total`, `run_inference`), or "
+        "the figures prove it, because it takes at least as long as all other stages of its scope "
+        "together, and with them longer than the time of the run;\n* the application runs one "
+        "stage in others, and the figures do not contradict it: FramePack's `transformer_forward` "
+        "in `sampling_chunk_0`, `sampling_chunk_1` …, its `vae_decode` in "
+        "`vae_decode_full_chunk_1`, `vae_decode_section_chunk_2` …;\n* `model_runner_run` of an "
+        "engine encloses the scopes of the runners. Their shares are parts of its share (`outer "
+        "scope`), so that all shares are of the time of the engine.\n\nShares of stages that nest "
+        "without such a sign add up to more than 100 %.\n\nWhat Inferix reports and what it prints "
+        "on the console are stages of one run. A stage in both counts as in the report; if they "
+        "have the same part under different names (`vae_decode` and `VAE decoding`), the longer "
+        "one contains the other. Denoising without a recorded stage is in `stages.derived`, and a "
+        "stage that contains it has no share either.",
     .order = {&by_name_columns[BY_NAME_TOTAL], TA_DESCENDING},
     .rank_words = "Stage",
     .parts_of_whole = true,

@@ -88,28 +88,28 @@ static const struct ta_column steps_table_columns[] = {
     [S_CACHE] = {"cache", "Cache", TA_TEXT,
                  .doc = "Name of the cache, or of the model whose steps it answers"},
     [S_PASS] = {"pass", "Pass", TA_INTEGER, .role = TA_IN_SERIES,
-                .doc = "Call of the model in its step, from 1; null where a step has one"},
-    [S_IMAGE] = {"image", "Image", TA_INTEGER, .role = TA_IN_SERIES,
-                 .doc = "Image, video or section that the step is of, from 1"},
+                .doc = "Number of the model call within the step, starting at 1; empty if a step "
+                       "has only one"},
+    [S_IMAGE] =
+        {"image", "Image", TA_INTEGER, .role = TA_IN_SERIES,
+         .doc = "Number of the image, video or section that the step belongs to, starting at 1"},
     [S_STEP] = {"step", "Step", TA_INTEGER, .role = TA_IN_SERIES,
-                .doc = "Number in its image, from 1"},
+                .doc = "Number of the step within its image, starting at 1"},
     [S_CLASS] = {"class", "Class", TA_WORD,
-                 .doc = "full: all blocks of the model run; partial: more than half of what a full "
-                        "step runs; cached: at most half"},
+                 .doc = "full: all blocks of the model run; partial: more than half of a full "
+                        "step's work runs; cached: at most half"},
     [S_WORK] = {"work", "Computed share", TA_RATIO,
-                .doc =
-                    "Part of a full step that runs: its kernels over the kernels of a full step; 0 "
-                    "and 1 where only the decision is recorded"},
+                .doc = "Kernels of the step divided by the kernels of a full step; 0 or 1 if only "
+                       "the cache's decision is recorded"},
     [S_DUR] = {"dur_ns", "Duration", TA_NS, .better = TA_LOWER,
-               .doc =
-                   "From its first work on the device to the first of the next step; of the last "
-                   "step of an image to its last work"},
+               .doc = "From its first device work to the first of the next step; for the last step "
+                      "of an image, to its last work"},
     [S_BUSY] = {"busy_ns", "GPU busy", TA_NS, .better = TA_LOWER,
-                .doc = "Time in which a device works for it"},
-    [S_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels of the call of the model"},
+                .doc = "Time in which a device works for the step"},
+    [S_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels launched by the model call"},
     [S_DIFFERENCE] = {"difference", "Difference", TA_NUMBER,
-                      .doc = "What it differs by from the step before, as the cache measures it"},
-    [S_LINE] = {"line", "Line", TA_TEXT, .doc = "What its line of the chart is called"},
+                      .doc = "Difference from the previous step, as the cache measures it"},
+    [S_LINE] = {"line", "Line", TA_TEXT, .doc = "Name of its line in the chart"},
 };
 
 static const struct ta_chart_def steps_chart = {
@@ -126,7 +126,7 @@ static const struct ta_chart_def steps_chart = {
 /* Drawn where some step was measured. */
 static const struct ta_chart_def difference_chart = {
     .id = "cache-differences",
-    .title = "What steps differ by",
+    .title = "Difference between steps",
     .caption = "Difference of each denoising step from the previous one, as the cache measures it; "
                "steps with small differences come from the cache.",
     .kind = TA_CHART_LINES,
@@ -139,9 +139,9 @@ static const struct ta_table_def steps_table = {
     "caches.steps",
     "Cached steps",
     TA_COLUMNS(steps_table_columns),
-    .doc = "One row per denoising step, and call of the model in it, of runs whose step cache "
-           "answered some of them or says that it looked. Charts `cache`, and "
-           "`cache-differences` where these are recorded.",
+    .doc = "One row per denoising step, and per model call in it, of runs with a step cache that "
+           "answered some steps or reports its decisions. Charts `cache`, and `cache-differences` "
+           "if the differences are recorded.",
     .tier = TA_TIER_POINTS,
     .chart = {&steps_chart},
     .not_of_ranks = true};
@@ -174,60 +174,63 @@ static const struct ta_column speedup_table_columns[] = {
     [C_CACHE] = {"cache", "Cache", TA_TEXT,
                  .doc = "Name of the cache, or of the model whose steps it answers"},
     [C_PASS] = {"pass", "Pass", TA_INTEGER, .role = TA_KEY,
-                .doc = "Call of the model in its step, from 1, with guidance in two calls; null "
-                       "where a step has one"},
+                .doc = "Number of the model call within the step, starting at 1, for guidance in "
+                       "two calls; empty if a step has only one"},
     [C_METHOD] = {"method", "Method", TA_TEXT,
-                  .doc = "Kind of cache, where functions of it are recorded"},
+                  .doc = "Kind of cache; empty if none of its functions is recorded"},
     [C_STEPS] = {"steps", "Steps", TA_COUNT,
-                 .doc = "Denoising steps; null where only hits are "
-                        "recorded"},
+                 .doc = "Denoising steps; empty if only hits are recorded"},
     [C_FULL] = {"full", "Full", TA_COUNT, .better = TA_LOWER,
                 .doc = "Steps in which the whole model ran"},
     [C_PARTIAL] = {"partial", "Partial", TA_COUNT,
-                   .doc = "Steps in which more than half of a full step ran, and not all"},
+                   .doc = "Steps in which more than half of a full step ran, but not all"},
     [C_CACHED] = {"cached", "Cached", TA_COUNT, .better = TA_HIGHER,
                   .doc = "Steps that the cache answered"},
     [C_HIT_RATIO] = {"hit_ratio", "Hit ratio", TA_RATIO, .better = TA_HIGHER, .weight = 0.6,
-                     .doc = "Cached over all steps"},
+                     .doc = "Steps that the cache answered divided by all steps"},
     [C_FULL_NS] = {"full_ns", "Full step", TA_NS_MEAN, .better = TA_LOWER,
                    .doc = "Median time of a full step"},
-    [C_CACHED_NS] = {"cached_ns", "Cached step", TA_NS_MEAN, .better = TA_LOWER,
-                     .doc = "Mean time of a cached step; of loops that were only summed up the "
-                            "shortest iteration, and null where that takes half of the median and "
-                            "more"},
+    [C_CACHED_NS] =
+        {"cached_ns", "Cached step", TA_NS_MEAN, .better = TA_LOWER,
+         .doc = "Mean time of a cached step; for loops of which only a summary exists, the "
+                "shortest iteration, or empty if that takes at least half of the median"},
     [C_LEAST] = {"least_ns", "Shortest", TA_NS, .better = TA_LOWER,
                  .doc = "Time of the shortest step"},
     [C_COST] = {"cost_ratio", "Cost", TA_RATIO, .better = TA_LOWER,
-                .doc = "Time of a cached step over the time of a full one"},
-    [C_TIME] = {"time_ns", "Time", TA_NS, .better = TA_LOWER, .doc = "Time of all steps"},
+                .doc = "Time of a cached step divided by the time of a full step"},
+    [C_TIME] = {"time_ns", "Time", TA_NS, .better = TA_LOWER, .doc = "Total time of all steps"},
     [C_ACHIEVED] = {"achieved", "Speed-up", TA_NUMBER, .better = TA_HIGHER,
-                    .doc = "Steps × time of a full step over the time of all steps"},
-    [C_POSSIBLE] = {"possible", "Possible", TA_NUMBER, .better = TA_HIGHER,
-                    .doc = "What it would be with the same hits if cached steps took only the "
-                           "blocks that they keep, without gaps: 1 / (1 − h (1 − r)) with h the "
-                           "hit ratio and r the share of kept blocks, and up to 5 % of a full step "
-                           "for work outside the blocks; r is 0 where it is not known"},
-    [C_KEPT] = {"kept", "Kept", TA_RATIO,
-                .doc = "Blocks that cached steps run, over all of a full step, by their calls of "
-                       "attention; null where these are not recorded"},
+                    .doc = "Achieved speed-up: number of steps × time of a full step, over the "
+                           "time of all steps"},
+    [C_POSSIBLE] =
+        {"possible", "Possible speed-up", TA_NUMBER, .better = TA_HIGHER,
+         .doc =
+             "Speed-up with the same hits if cached steps ran only the blocks that they keep, "
+             "without gaps: 1 / (1 − h (1 − r)), where h is the hit ratio and r the share of kept "
+             "blocks (0 if unknown), plus up to 5 % of a full step for work outside the blocks"},
+    [C_KEPT] = {"kept", "Kept blocks", TA_RATIO,
+                .doc = "Blocks that a cached step still runs, divided by those of a full step, "
+                       "counted by their attention calls; empty if these are not recorded"},
     [C_LEAK] = {"leak_ns", "Beyond blocks", TA_NS, .better = TA_LOWER,
-                .doc = "Time of cached steps that is not in the blocks that they keep"},
+                .doc = "Time of cached steps outside the blocks that they keep"},
     [C_IDLE] = {"idle_ns", "Idle", TA_NS, .better = TA_LOWER,
-                .doc = "Part of it in which no device works"},
+                .doc = "Part of that time in which no device works"},
     [C_CHECKS] = {"checks", "Checks", TA_COUNT,
-                  .doc = "Calls of the function that decides, where it is recorded"},
+                  .doc =
+                      "Calls of the function that decides whether to use the cache, if recorded"},
     [C_CHECK_NS] = {"check_ns", "Checking", TA_NS, .better = TA_LOWER,
-                    .doc = "Time in which devices idle while the host is in them, and of what they "
-                           "launch on devices"},
+                    .doc = "Time that the decisions take: devices idle while the host decides, "
+                           "plus device work of the decisions"},
 };
 
 static const struct ta_table_def speedup_table = {
     "caches.speedup",
     "Step caches",
     TA_COLUMNS(speedup_table_columns),
-    .doc = "One row per rank, step cache and pass: how many denoising steps it answered, what "
-           "these take of a full step, and how much faster the loop is for it. Of traces steps are "
-           "told apart by the kernels that they launch; of logs and dumps by what the cache says.",
+    .doc = "One row per rank, step cache and pass: how many denoising steps it answered, how long "
+           "these take compared with a full step, and how much faster the loop becomes. In traces, "
+           "steps are classified by the kernels that they launch; in logs and dumps, by what the "
+           "cache says.",
     .rank_words = "Step cache",
     .brief = &(const struct ta_brief){
         .place = 379,
@@ -658,6 +661,6 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .tables = tables};
 
 TA_PLUGIN(analysis, step_caches, &ops, .title = "Step caches",
-          .summary = "Denoising steps that a cache answered, and what that gains: caches.speedup, "
-                     "caches.steps",
+          .summary =
+              "Denoising steps answered by a cache, and the speed-up: caches.speedup, caches.steps",
           .version = "1");

@@ -38,44 +38,45 @@ static const struct ta_column by_step_columns[] = {
     [BY_STEP_LABEL] = {"step", "Step", TA_TEXT, .role = TA_IN_SERIES, .read_as = TA_AS_STEP,
                        .doc = "Label of the step"},
     [BY_STEP_SOURCE] = {"source", "Source", TA_WORD, .role = TA_NOTE,
-                        .doc = "How the step was found: marker is a ProfilerStep#N range, record "
-                               "another range or call of the program, module the calls of the "
-                               "denoiser, detected the kernels of these"},
-    [BY_STEP_HOST_START] = {"host_start_ns", "Host start", TA_NS, .read_as = TA_AS_STEP_START,
-                            .doc = "Start of the marker since the earliest span of the rank"},
+                        .doc = "How the step was found. marker: a ProfilerStep#N range; record: "
+                               "another range or call of the program; module: calls of the "
+                               "denoiser; detected: kernels of the denoiser"},
+    [BY_STEP_HOST_START] =
+        {"host_start_ns", "Host start", TA_NS, .read_as = TA_AS_STEP_START,
+         .doc = "Start of the step's marker on the host, since the earliest span of the rank"},
     [BY_STEP_HOST_DUR] = {"host_dur_ns", "Host", TA_NS, .better = TA_LOWER,
-                          .read_as = TA_AS_STEP_HOST_TIME, .doc = "Duration of the marker"},
+                          .read_as = TA_AS_STEP_HOST_TIME,
+                          .doc = "Duration of the step's marker on the host"},
     [BY_STEP_GPU_START] = {"gpu_start_ns", "GPU start", TA_NS,
-                           .doc = "First start of the device activities launched in the step"},
-    [BY_STEP_GPU_DUR] =
-        {"gpu_dur_ns", "GPU", TA_NS, .better = TA_LOWER, .read_as = TA_AS_STEP_GPU_TIME,
-         .doc = "First start to last end of the device activities launched in the step"},
-    [BY_STEP_GPU_BUSY] = {"gpu_busy_ns", "GPU busy", TA_NS,
-                          .doc = "Union of these activities over all devices"},
+                           .doc = "Start of the first device activity launched in the step"},
+    [BY_STEP_GPU_DUR] = {"gpu_dur_ns", "GPU", TA_NS, .better = TA_LOWER,
+                         .read_as = TA_AS_STEP_GPU_TIME,
+                         .doc = "From the start of the first to the end of the last device "
+                                "activity launched in the step"},
+    [BY_STEP_GPU_BUSY] =
+        {"gpu_busy_ns", "GPU busy", TA_NS,
+         .doc = "Time with at least one of these activities running, summed over devices"},
     [BY_STEP_KERNELS] = {"kernels", "Kernels", TA_COUNT, .doc = "Kernels launched in the step"},
     [BY_STEP_LOST] = {"lost", "Lost launches", TA_COUNT, .better = TA_LOWER,
                       .doc = "Calls of the step that launched a kernel which was not recorded"},
     [BY_STEP_COUNTED] =
         {"counted_ns", "Step time", TA_NS, .better = TA_LOWER,
-         .doc = "Time of the step for statistics, where the marker of a step is not that: busy "
-                "time of its device work, or the marker where that is longer, if most markers "
-                "only enclose the launches; the part that was recorded of a marker that is "
-                "written longer than the recording; null for what is left out: steps that lost "
-                "more than 5 % of their kernels, and the single marked step around denoising "
-                "steps"},
+         .doc = "Time of the step used for statistics: usually that of its marker, as far as it "
+                "was recorded. If most markers enclose only the launches, the busy time of its "
+                "device work, or the marker if longer. Empty for steps that lost more than 5 % of "
+                "their kernels, and for a single marked step around denoising steps"},
     [BY_STEP_PART] =
         {"part", "Part", TA_WORD, .role = TA_NOTE,
-         .doc = "set-up: one of the first of its kind, each of which takes more than one and a "
-                "half times as long as any later one, on whatever rank (at most a quarter of "
-                "all), since caches and buffers are filled and code is compiled; null for the "
-                "others. The kind is the name without numbers, with batch, tokens and resolution"},
-    [BY_STEP_CLASS] = {"class", "Class", TA_WORD, .role = TA_NOTE,
-                       .doc =
-                           "What the chart colors: full, partial or cached: what a step cache "
-                           "leaves of it, as in the table of step caches; set-up, as above; "
-                           "outlier: at least 1.2 times the median of its class, and five "
-                           "scaled median deviations and 100 µs above it; else regular. Null where "
-                           "all are alike"},
+         .doc = "set-up: one of the first steps of its kind, each taking more than one and a half "
+                "times as long as any later one on any rank (at most a quarter of all), since "
+                "caches fill and code is compiled; empty for other steps. The kind is the name "
+                "without numbers, plus batch, tokens and resolution"},
+    [BY_STEP_CLASS] =
+        {"class", "Class", TA_WORD, .role = TA_NOTE,
+         .doc = "What the chart colors by. full, partial, cached: how much of the step ran with a "
+                "step cache; set-up: one of the slow first steps; outlier: at least 1.2 times the "
+                "median of its class, and five scaled median absolute deviations and 100 µs above "
+                "it; regular: otherwise. Empty if all steps are alike"},
 };
 
 static const struct ta_chart_def host_chart = {
@@ -91,9 +92,8 @@ static const struct ta_chart_def host_chart = {
 static const struct ta_chart_def counted_chart = {
     .id = "step-time",
     .title = "Step time",
-    .caption =
-        "Time of each step, in order: of its marker, or the busy time of the device where markers "
-        "cover only the launches; without steps that lost more than 5 % of their kernels.",
+    .caption = "Time of each step, in order: of its marker, or the device's busy time if markers "
+               "cover only the launches; without steps that lost more than 5 % of their kernels.",
     .kind = TA_CHART_DOTS,
     .label = {&by_step_columns[BY_STEP_LABEL]},
     .y = {{&by_step_columns[BY_STEP_COUNTED], "Step time", TA_INK_SERIES_1}},
@@ -104,7 +104,7 @@ static const struct ta_chart_def counted_chart = {
 static const struct ta_chart_def host_classes = {
     .id = "step-time",
     .title = "Step time",
-    .caption = "Host duration of each marked step, in order, by what sets it apart.",
+    .caption = "Host duration of each marked step, in order, colored by kind of step.",
     .kind = TA_CHART_DOTS,
     .label = {&by_step_columns[BY_STEP_LABEL], &by_step_columns[BY_STEP_RANK]},
     .y = {{&by_step_columns[BY_STEP_HOST_DUR], "Host duration", TA_INK_SERIES_1}},
@@ -115,8 +115,8 @@ static const struct ta_chart_def host_classes = {
 static const struct ta_chart_def counted_classes = {
     .id = "step-time",
     .title = "Step time",
-    .caption = "Time of each step, in order, by what sets it apart: of its marker, or the busy "
-               "time of the device where markers cover only the launches; without steps that lost "
+    .caption = "Time of each step, in order, colored by kind of step: of its marker, or the "
+               "device's busy time if markers cover only the launches; without steps that lost "
                "more than 5 % of their kernels.",
     .kind = TA_CHART_DOTS,
     .label = {&by_step_columns[BY_STEP_LABEL], &by_step_columns[BY_STEP_RANK]},
@@ -134,24 +134,24 @@ static const struct ta_table_def by_step = {
     "steps.by_step",
     "Steps",
     TA_COLUMNS(by_step_columns),
-    .doc = "One row per step. Of the ways in which programs mark steps the first that a trace has "
-           "counts: ranges that `--step-marker` names; `ProfilerStep#N`; steps of inference "
-           "engines (`step[DECODE bs=64]` of SGLang, `execute_…` of vLLM, several "
-           "`execute_diffusion_…` of xDiT), each in no other; a training loop, where a step lasts "
-           "from one `enumerate(DataLoader)#…`, else `Optimizer.zero_grad#…` to the next, else "
-           "from the end of one `Optimizer.step#…` to the end of the next, and the last one to its "
-           "optimizer; ranges of `record_function` or NVTX of one name, or a sequence of names "
-           "that repeats, at one level of one thread, which hold at least half of the time of "
-           "that level. A range that holds the whole program is none. Where none of this is there, "
-           "or a single step, the steps of a diffusion are its denoiser's, found by "
-           "ranges, modules or functions of known names, else by kernels; the single step is "
-           "listed too, and counts in no statistics. `source` is marker for "
-           "`ProfilerStep#N`, module or detected for the denoiser's, else record. A label that "
-           "repeats within a rank is numbered: "
-           "`ProfilerStep#2 (2)`. The device side of a step is what runtime calls inside "
-           "[start, end) of the step launched, from any thread; activities are never cut at its "
-           "ends. Without device work the `gpu_…` columns are null and `kernels` is 0. Chart "
-           "`step-time`.",
+    .doc =
+        "One row per step. Programs mark steps in several ways; the first of these that a trace "
+        "has counts: ranges that `--step-marker` names; `ProfilerStep#N`; steps of inference "
+        "engines (`step[DECODE bs=64]` of SGLang, `execute_…` of vLLM, several "
+        "`execute_diffusion_…` of xDiT) that are not nested in others; a training loop; ranges of "
+        "`record_function` or NVTX with the same name, or a repeating sequence of names, at one "
+        "level of one thread, covering at least half of the time of that level. In a training loop "
+        "a step lasts from one `enumerate(DataLoader)#…` to the next, otherwise from one "
+        "`Optimizer.zero_grad#…` to the next, otherwise from the end of one `Optimizer.step#…` to "
+        "the end of the next, and the last step ends with its optimizer. A range around the whole "
+        "program is not a step. If there is none of these, or only a single step, the steps of a "
+        "diffusion are those of its denoiser, found by ranges, modules or functions of known "
+        "names, otherwise by kernels; the single step is listed too, but counts in no statistics. "
+        "`source` is marker for `ProfilerStep#N`, module or detected for the denoiser's steps, "
+        "otherwise record. A label that repeats within a rank is numbered: `ProfilerStep#2 (2)`. "
+        "The device work of a step is what runtime calls inside [start, end) of the step launched, "
+        "from any thread; activities are never cut at its ends. Without device work the `gpu_…` "
+        "columns are empty and `kernels` is 0. Chart `step-time`.",
     .figures = &step_times,
     .brief = &(const struct ta_brief){
         .place = 260, .rows = 6, .largest = &by_step_columns[BY_STEP_HOST_DUR]}};
@@ -178,30 +178,33 @@ static const struct ta_column by_rank_columns[] = {
     [BY_RANK_RANK] = TA_RANK_COLUMN,
     [BY_RANK_STEPS] = {"steps", "Steps", TA_COUNT, .weight = 0.3,
                        .doc =
-                           "Marked steps, without those that lack more than 5 % of their kernels"},
+                           "Marked steps, without steps that lost more than 5 % of their kernels"},
     [BY_RANK_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = 0.7,
-                       .doc = "Sum of their host durations, as far as they were recorded"},
+                       .doc = "Sum of the steps' host durations, as far as they were recorded"},
     [BY_RANK_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.8,
                       .doc = "Total divided by steps"},
-    [BY_RANK_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest"},
-    [BY_RANK_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .weight = 0.3, .doc = "Longest"},
+    [BY_RANK_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest host duration"},
+    [BY_RANK_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .weight = 0.3,
+                     .doc = "Longest host duration"},
     [BY_RANK_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.9,
                      .doc = "Median host duration"},
     [BY_RANK_P95] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.4,
-                     .doc = "95th percentile (type 7)"},
+                     .doc = "95th percentile of the host duration (type 7)"},
     [BY_RANK_GPU_MEAN] = {"gpu_mean_ns", "GPU mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.6,
-                          .doc = "Mean of first start to last end of what the steps launched, of "
-                                 "those that launched anything"},
-    [BY_RANK_GPU_BUSY_MEAN] = {"gpu_busy_mean_ns", "GPU busy mean", TA_NS_MEAN, .better = TA_LOWER,
-                               .weight = 0.5, .doc = "Mean of the union of these activities"},
+                          .doc = "Mean time from the start of the first to the end of the last "
+                                 "device activity of a step, over steps that launched any"},
+    [BY_RANK_GPU_BUSY_MEAN] =
+        {"gpu_busy_mean_ns", "GPU busy mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.5,
+         .doc = "Mean time of a step with at least one of its device activities running"},
     [BY_RANK_KERNELS_MEAN] = {"kernels_mean", "Kernels", TA_TYPE_NUMBER, TA_UNIT_COUNT,
                               .doc = "Mean number of kernels that a step launched"},
-    [BY_RANK_SET_UP] = {"set_up", "Set-up", TA_COUNT,
-                        .doc = "Steps that set the run up, as the table of steps says"},
+    [BY_RANK_SET_UP] =
+        {"set_up", "Set-up", TA_COUNT,
+         .doc = "Set-up steps: slow first steps in which caches fill and code is compiled"},
     [BY_RANK_STEADY_MEAN] = {"steady_mean_ns", "Steady mean", TA_NS_MEAN, .better = TA_LOWER,
-                             .weight = 0.8, .doc = "Mean host duration of the others"},
+                             .weight = 0.8, .doc = "Mean host duration without set-up steps"},
     [BY_RANK_STEADY_P50] = {"steady_p50_ns", "Steady p50", TA_NS_MEAN, .better = TA_LOWER,
-                            .weight = 0.9, .doc = "Median host duration of the others"},
+                            .weight = 0.9, .doc = "Median host duration without set-up steps"},
 };
 
 static const struct ta_table_def by_rank = {
@@ -209,9 +212,8 @@ static const struct ta_table_def by_rank = {
     "Steps by rank",
     TA_COLUMNS(by_rank_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per rank with marked steps. Steps that lack more than 5 % of their kernels "
-           "do not count. All figures but the steady ones are of the steps that set the run up, "
-           "too.",
+    .doc = "One row per rank with marked steps. Steps that lost more than 5 % of their kernels do "
+           "not count. All figures except the steady ones include set-up steps.",
     .rank_words = "Steps"};
 
 /* Whether a step lacks too many of its kernels to say how long a step takes. */
@@ -331,44 +333,45 @@ enum {
 };
 static const struct ta_column by_kind_columns[] = {
     [KIND_RANK] = TA_RANK_COLUMN,
-    [KIND_KIND] = {"kind", "Steps", TA_TEXT,
-                   .doc = "Name of the steps or requests without what "
-                          "differs from one to the next"},
+    [KIND_KIND] =
+        {"kind", "Steps", TA_TEXT,
+         .doc =
+             "Name of the steps or requests, without the parts that change from one to the next"},
     [KIND_PHASE] = {"phase", "Phase", TA_TEXT,
-                    .doc = "prefill (prompts are read), decode (tokens are written), mixed; null "
-                           "where the name does not say"},
+                    .doc = "prefill (prompts are read), decode (tokens are generated) or mixed; "
+                           "empty if the name does not say"},
     [KIND_BATCH] = {"batch", "Batch", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
-                    .doc = "Sequences or images of a step: as the name says, or as shapes say "
-                           "where they show another size in pixels"},
+                    .doc = "Sequences or images per step, from the name; from shapes if these show "
+                           "another size in pixels"},
     [KIND_WIDTH] = {"width", "Width", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
-                    .doc = "Pixels, as the name says; as shapes say where these differ, since "
-                           "the name may be left over from a warm-up; null where images differ"},
+                    .doc = "Width in pixels from the name; from shapes if they differ, since the "
+                           "name may be left over from a warm-up; empty if images differ"},
     [KIND_HEIGHT] = {"height", "Height", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
-                     .doc = "Likewise"},
-    [KIND_STEPS] = {"steps", "Number", TA_COUNT, .doc = "Steps of the kind, without set-up steps"},
-    [KIND_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = 0.5,
-                    .doc = "Sum of their times: of the range, or of the device work that was "
-                           "launched in it, as the table of steps has it"},
+                     .doc = "Height in pixels, found like the width"},
+    [KIND_STEPS] = {"steps", "Count", TA_COUNT, .doc = "Steps of the kind, without set-up steps"},
+    [KIND_TOTAL] =
+        {"total_ns", "Total", TA_NS, .better = TA_LOWER, .weight = 0.5,
+         .doc = "Sum of the step times: of the range, or of the device work launched in it"},
     [KIND_MEAN] = {"mean_ns", "Mean", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.8,
-                   .doc = "Total divided by their number"},
+                   .doc = "Total divided by the number of steps"},
     [KIND_P50] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .weight = 0.9,
-                  .doc = "Median time"},
+                  .doc = "Median step time"},
     [KIND_P95] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER,
-                  .doc = "95th percentile (type 7)"},
-    [KIND_P99] = {"p99_ns", "p99", TA_NS_MEAN, .better = TA_LOWER,
-                  .doc = "99th percentile (type 7); close to the longest with fewer than "
-                         "100 steps"},
-    [KIND_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest"},
-    [KIND_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest"},
+                  .doc = "95th percentile of the step time (type 7)"},
+    [KIND_P99] =
+        {"p99_ns", "p99", TA_NS_MEAN, .better = TA_LOWER,
+         .doc = "99th percentile of the step time (type 7); close to the longest below 100 steps"},
+    [KIND_MIN] = {"min_ns", "Min", TA_NS, .better = TA_LOWER, .doc = "Shortest step"},
+    [KIND_MAX] = {"max_ns", "Max", TA_NS, .better = TA_LOWER, .doc = "Longest step"},
     [KIND_TOKENS] = {"tokens", "Tokens", TA_COUNT,
-                     .doc = "Tokens read or written, as the names say; a decoding step without "
-                            "a number counts one per sequence"},
+                     .doc = "Tokens read or generated, from the names; a decode step without a "
+                            "number counts one per sequence"},
     [KIND_TOKENS_PER_S] = {"tokens_per_s", "Tokens/s", TA_TYPE_NUMBER, TA_UNIT_PER_S,
                            .better = TA_HIGHER, .weight = 0.8, .doc = "Tokens over total time"},
     [KIND_IMAGES_PER_S] = {"images_per_s", "Images/s", TA_TYPE_NUMBER, TA_UNIT_PER_S,
                            .better = TA_HIGHER, .weight = 0.8,
-                           .doc = "Batch divided by mean time; null unless the name says a size in "
-                                  "pixels, and where shapes contradict it without showing a batch"},
+                           .doc = "Batch divided by mean time; empty unless the name gives a size "
+                                  "in pixels, or if shapes contradict it and show no batch"},
     [KIND_SET_UP] =
         {"set_up", "Set-up", TA_COUNT,
          .doc = "Set-up steps of the kind, which no other column counts; requests have none"},
@@ -379,11 +382,11 @@ static const struct ta_table_def by_kind = {
     "Steps by kind",
     TA_COLUMNS(by_kind_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per rank and kind of step whose name says what it is: of inference engines "
-           "(`step[DECODE bs=64]`, `execute_context_…_generation_…`), of requests "
-           "(`execute_diffusion_1_256x256`), of the program's own ranges. Prefill and decode, "
-           "batch sizes and resolutions are apart, so that equals are compared. Without steps that "
-           "lack more than 5 % of their kernels, and those that set the run up.",
+    .doc = "One row per rank and kind of step with a descriptive name: steps of inference engines "
+           "(`step[DECODE bs=64]`, `execute_context_…_generation_…`), requests "
+           "(`execute_diffusion_1_256x256`), and ranges of the program. Prefill and decode, batch "
+           "sizes and resolutions are kept apart, so that like is compared with like. Set-up steps "
+           "and steps that lost more than 5 % of their kernels are left out.",
     .rank_words = "Steps",
     .brief =
         &(const struct ta_brief){.place = 262, .rows = 8, .largest = &by_kind_columns[KIND_TOTAL]}};
@@ -695,8 +698,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     free(sets_up);
     if (lacking)
         ta_add_missing(out,
-                       "%zu of %zu steps lack more than 5 %% of the kernels that were launched "
-                       "in them, which were not recorded: they do not count in statistics.",
+                       "%zu of %zu steps lost more than 5 %% of their kernels, which were launched "
+                       "but not recorded: they do not count in statistics.",
                        lacking, steps->n);
     if (steps->n == 0 && !ta_report_run(in->report)->has_dumps)
         ta_add_missing(out, "No steps are marked: the program neither calls profiler.step() nor "

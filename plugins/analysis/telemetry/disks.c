@@ -9,25 +9,27 @@ enum { RANK_COLUMN, WHAT, SAMPLES_COLUMN, PART, DISKS_READ, DISKS_WRITTEN, TIME 
 static const struct ta_column telemetry_disks_columns[] = {
     [RANK_COLUMN] = TA_DUMP_RANK_COLUMN,
     [WHAT] = {"what", "Resource", TA_WORD,
-              .doc = "disk: a process waits for a disk, or one works, in at least 80 % of the time "
-                     "of a sample, and 1 MB or more is read in a second; swap: as much is read "
-                     "from swap space and written to it"},
+              .doc = "disk: a process waits for a disk, or a disk works, for at least 80 % of the "
+                     "sample's time, and at least 1 MB is read per second; swap: that much is read "
+                     "from and written to swap space"},
     [SAMPLES_COLUMN] = {"samples", "Samples", TA_COUNT, .better = TA_LOWER,
-                        .doc = "Samples in which it is so"},
-    [PART] = {"share", "Share", TA_RATIO, .better = TA_LOWER, .doc = "Of all samples"},
+                        .doc = "Samples that show the wait"},
+    [PART] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
+              .doc = "Samples with the wait divided by all samples"},
     [DISKS_READ] = {"read_rate", "Read", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
-                    .doc = "Median of what is read in a second then, from disks or swap space"},
+                    .doc =
+                        "Median bytes read per second in these samples, from disks or swap space"},
     [DISKS_WRITTEN] = {"write_rate", "Written", TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S,
-                       .doc = "The same of what is written"},
+                       .doc = "Median bytes written per second in these samples"},
     [TIME] = {"time_ns", "Time", TA_NS, .better = TA_LOWER,
-              .doc = "These samples times the median interval"},
+              .doc = "Number of these samples times the median interval"},
 };
 
 const struct ta_table_def telemetry_disks = {
     "telemetry.disks",
     "Disk and swap waits",
     TA_COLUMNS(telemetry_disks_columns),
-    .doc = "One row per rank and kind of wait that at least three samples of the host show.",
+    .doc = "One row per rank and kind of wait that at least three host samples show.",
     .tier = TA_TIER_DETAIL,
     .rank_words = ""};
 

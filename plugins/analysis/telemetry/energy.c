@@ -16,26 +16,27 @@ enum {
 };
 static const struct ta_column telemetry_energy_columns[] = {
     [BY_RANK_RANK] = TA_DUMP_RANK_COLUMN,
-    [BY_RANK_DEVICE] = TA_DEVICE_COLUMN_OF("Device; none for the sum over devices"),
-    [BY_RANK_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Samples of the power"},
-    [BY_RANK_SPAN] = {"span_ns", "Span", TA_NS, .doc = "First to last sample"},
+    [BY_RANK_DEVICE] = TA_DEVICE_COLUMN_OF("Device; empty for the sum over devices"),
+    [BY_RANK_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Power samples"},
+    [BY_RANK_SPAN] = {"span_ns", "Span", TA_NS, .doc = "Time from the first to the last sample"},
     [BY_RANK_COVERED] =
         {"covered_ns", "Sampled time", TA_NS,
-         .doc = "Part of the span that counts: gaps of more than three median intervals do not"},
+         .doc = "Part of the span that counts; gaps longer than three median intervals do not"},
     [BY_RANK_ENERGY_J] = {"energy_j", "Energy", TA_TYPE_NUMBER, TA_UNIT_JOULE, .better = TA_LOWER,
                           .weight = 0.3, .read_as = TA_AS_ENERGY,
-                          .doc = "Power integrated over the times of the samples (trapezoids)"},
+                          .doc = "Sampled power integrated over time (trapezoidal rule)"},
     [BY_RANK_ENERGY_WH] = {"energy_wh", "Wh", TA_NUMBER, .better = TA_LOWER,
-                           .doc = "The same in watt hours"},
+                           .doc = "Energy in watt-hours"},
     [BY_RANK_MEAN_W] = {"mean_w", "Mean power", TA_TYPE_NUMBER, TA_UNIT_WATT, .better = TA_LOWER,
-                        .weight = 0.2, .doc = "Energy over covered time"},
+                        .weight = 0.2, .doc = "Energy over sampled time"},
     [BY_RANK_FRAME_J] = {"frame_j", "Per frame", TA_TYPE_NUMBER, TA_UNIT_JOULE, .better = TA_LOWER,
                          .weight = 0.3,
-                         .doc = "Energy over the frames of the rank's blocks; of a part of the "
-                                "session over those made in it"},
+                         .doc = "Energy per frame of the rank's blocks; if only part of the "
+                                "session was sampled, frames made in that part"},
     [BY_RANK_SESSION_SHARE] =
         {"session_share", "Share of session", TA_RATIO, .read_as = TA_AS_ENERGY_SHARE,
-         .doc = "Share of the session that the energy is of, where it is of a part of it only"},
+         .doc =
+             "Share of the session that the energy covers; empty if it covers the whole session"},
 };
 
 const struct ta_table_def telemetry_energy = {
@@ -43,8 +44,8 @@ const struct ta_table_def telemetry_energy = {
     "Energy",
     TA_COLUMNS(telemetry_energy_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per rank and device with samples of the power. Every rank sees all devices "
-           "of its host: do not add ranks up.",
+    .doc = "One row per rank and device with power samples. Every rank sees all devices of its "
+           "host, so ranks must not be added up.",
     .rank_words = "Energy"};
 
 /* ---- sums ---------------------------------------------------------------------------------- */

@@ -42,90 +42,94 @@ enum {
 #define BYTE_RATE TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S
 static const struct ta_column telemetry_limits_columns[] = {
     [LIMITS_RANK] = TA_DUMP_RANK_COLUMN,
-    [LIMITS_DEVICE] = TA_DEVICE_COLUMN_OF("Device; none for all devices together"),
-    [LIMITS_LIMIT] = {"limit", "Limit", TA_WORD, .read_as = TA_AS_LIMIT,
-                      .doc = "What slows the device: the power cap, thermal slowdown (by the "
-                             "driver or the hardware), hardware slowdown, the power brake and the "
-                             "setting of the clock as the driver says; temperature, a clock that "
-                             "falls for good on a hot device, where it does not say, or where "
-                             "clocks were not sampled the power; the power limit, power at its "
-                             "limit, where it does not say; low clock, where nothing says why; "
-                             "host memory, device memory that "
-                             "overflows into it; little work, kernels that use little of the "
-                             "device"},
-    [LIMITS_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Busy samples with the limit"},
+    [LIMITS_DEVICE] = TA_DEVICE_COLUMN_OF("Device; empty for all devices together"),
+    [LIMITS_LIMIT] =
+        {"limit", "Limit", TA_WORD, .read_as = TA_AS_LIMIT,
+         .doc = "What slows the device. As the driver reports: power cap, thermal slowdown (by "
+                "driver or hardware), hardware slowdown, power brake, clock setting. Without such "
+                "a report: temperature (a clock that falls for good on a hot device, or the power "
+                "if clocks were not sampled), power limit (power at its limit), low clock (no "
+                "known reason). Host memory: device memory overflows into it. Little work: kernels "
+                "use little of the device"},
+    [LIMITS_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Busy samples that show the limit"},
     [LIMITS_SHARE] = {"share", "Share of busy samples", TA_RATIO, .better = TA_LOWER,
                       .read_as = TA_AS_LIMIT_SHARE,
-                      .doc = "Their share of the busy samples, which are those with a "
-                             "utilization of 50 % or more, or all where it was not sampled"},
+                      .doc = "Samples with the limit divided by all busy samples: samples with a "
+                             "utilization of 50 % or more, or all samples if it was not recorded"},
     [LIMITS_SAMPLE] = {"sample", "First sample", TA_INTEGER,
-                       .doc = "The first of them, counted from 0 over all samples of the device"},
-    [LIMITS_SINCE] = {"since_ns", "Since", TA_NS,
-                      .doc = "Time of that one after the first sample of the device"},
+                       .doc = "Number of the first sample with the limit, counted from 0 over all "
+                              "samples of the device"},
+    [LIMITS_SINCE] =
+        {"since_ns", "Since", TA_NS,
+         .doc = "Time of the first sample with the limit, since the device's first sample"},
     [LIMITS_TEMPERATURE] = {"temperature", "Temperature", TA_TYPE_NUMBER, TA_UNIT_CELSIUS,
-                            .doc = "Temperature at that one"},
+                            .doc = "Temperature at the first sample with the limit"},
     [LIMITS_CLOCK] = {"clock", "Clock", HERTZ, .better = TA_HIGHER,
-                      .doc = "Median clock with the limit, in Hz"},
+                      .doc = "Median clock in the samples with the limit, in Hz"},
     [LIMITS_CLOCK_ELSE] = {"clock_else", "Clock else", HERTZ,
                            .doc = "Median clock of the other busy samples"},
-    [LIMITS_CLOCK_MAX] = {"clock_max", "Max clock", HERTZ, .doc = "Largest clock it may have"},
-    [LIMITS_POWER] = {"power", "Power", WATT, .doc = "Median power with the limit"},
+    [LIMITS_CLOCK_MAX] = {"clock_max", "Max clock", HERTZ,
+                          .doc = "Highest clock that the device may use"},
+    [LIMITS_POWER] = {"power", "Power", WATT, .doc = "Median power in the samples with the limit"},
     [LIMITS_POWER_ELSE] = {"power_else", "Power else", WATT,
                            .doc = "Median power of the other busy samples"},
-    [LIMITS_POWER_LIMIT] = {"power_limit", "Power limit", WATT, .doc = "Power it may take"},
-    [LIMITS_ACTIVITY] = {"memory_activity", "Memory activity", TA_RATIO,
-                         .doc = "Median share of time with memory in use, with the limit"},
+    [LIMITS_POWER_LIMIT] = {"power_limit", "Power limit", WATT,
+                            .doc = "Highest power that the device may draw"},
+    [LIMITS_ACTIVITY] =
+        {"memory_activity", "Memory activity", TA_RATIO,
+         .doc = "Median share of time with the memory in use, in the samples with the limit"},
     [LIMITS_ACTIVITY_ELSE] = {"memory_activity_else", "Memory activity else", TA_RATIO,
-                              .doc = "The same of the other busy samples"},
+                              .doc = "Median memory activity in the other busy samples"},
     [LIMITS_MEMORY_USED] = {"memory_used", "Memory", TA_BYTES_MEAN,
-                            .doc = "Median memory in use, with the limit"},
+                            .doc = "Median memory in use, in the samples with the limit"},
     [LIMITS_MEMORY_TOTAL] = {"memory_total", "Memory total", TA_BYTES_MEAN,
-                             .doc = "Memory of the device"},
-    [LIMITS_PCIE] = {"pcie_rate", "PCIe", BYTE_RATE,
-                     .doc = "Median of received and sent bytes per second, with the limit"},
+                             .doc = "Total memory of the device"},
+    [LIMITS_PCIE] =
+        {"pcie_rate", "PCIe", BYTE_RATE,
+         .doc =
+             "Median bytes received and sent per second over PCIe, in the samples with the limit"},
     [LIMITS_PCIE_ELSE] = {"pcie_rate_else", "PCIe else", BYTE_RATE,
-                          .doc = "The same of the other busy samples"},
+                          .doc = "Median PCIe rate in the other busy samples"},
     [LIMITS_UTILIZATION] = {"utilization", "Utilization", TA_RATIO,
-                            .doc = "Median utilization, with the limit"},
-    [LIMITS_SM_ACTIVITY] = {"sm_activity", "SM activity", TA_RATIO,
-                            .doc = "Median share of the multiprocessors that work, with the limit"},
+                            .doc = "Median utilization in the samples with the limit"},
+    [LIMITS_SM_ACTIVITY] =
+        {"sm_activity", "SM activity", TA_RATIO,
+         .doc = "Median share of the multiprocessors at work, in the samples with the limit"},
     [LIMITS_IN_TRACE] = {"in_trace_ns", "Since, trace time", TA_NS, .role = TA_NOTE,
-                         .doc = "When the first sample with it was, since the earliest span of the "
-                                "trace, where the samples are on its clock"},
+                         .doc = "Time of the first sample with the limit, since the earliest span "
+                                "of the trace; empty if the samples are not on the trace's clock"},
     [LIMITS_TIME] = {"time_ns", "Time", TA_NS, .better = TA_LOWER,
-                     .doc = "Samples with the limit times the median interval of the device's"},
+                     .doc = "Samples with the limit times the median sampling interval"},
     [LIMITS_LOST] = {"lost_ns", "Lost time", TA_NS, .better = TA_LOWER,
-                     .doc = "What the lower clock takes of that time: over these samples, interval "
-                            "times 1 − clock over what 95 % of the busy samples stay below; work "
-                            "that memory or the host bounds loses less"},
+                     .doc = "Upper bound of the time lost to the lower clock: for each sample, the "
+                            "interval times 1 − clock over the 95th percentile of the busy clock; "
+                            "work limited by memory or the host loses less"},
     [LIMITS_STEPS] = {"steps", "Steps", TA_COUNT, .role = TA_NOTE,
-                      .doc = "Steps of a trace with samples of the clock in them"},
+                      .doc = "Steps of a trace with clock samples in them"},
     [LIMITS_RHO] = {"step_rho", "Correlation with step time", TA_NUMBER,
-                    .doc = "Spearman's correlation of the times of these steps with the mean clock "
-                           "in each: −0.5 or less confirms that the clock slows them"},
-    [LIMITS_P] = {"step_p", "p", TA_NUMBER, .doc = "Of that correlation, from ten steps on"},
+                    .doc = "Spearman correlation of step time with the mean clock in the step: "
+                           "−0.5 or below confirms that the clock slows the steps"},
+    [LIMITS_P] = {"step_p", "p", TA_NUMBER,
+                  .doc = "p-value of that correlation; empty below ten steps"},
 };
 
 const struct ta_table_def telemetry_limits = {
     "telemetry.limits", "What slows devices", TA_COLUMNS(telemetry_limits_columns),
-    .doc = "One row per rank, device and limit that at least three busy samples show; of long "
-           "series, whose means are looked at, three means. `host_memory` are samples with the "
-           "memory full (96 % of the total, or 98 % of the most in use where the total was not "
-           "sampled), a utilization of 90 % or more, power of at most 70 % and memory activity of "
-           "at most half of what 95 % of the busy samples stay below, and at least 1 GB/s over "
-           "PCIe; where PCIe was not sampled the total has to be known. Without memory activity "
-           "the power is at most half of that, and the memory of the other busy samples is not "
-           "full. Of a single device, power of at most 35 % of its limit and memory activity of at "
-           "most 15 % will do. `little_work` are samples with a utilization of 95 % or more, no "
-           "other limit "
-           "but the power's, and at most 20 % of the multiprocessors at work; where these were not "
-           "sampled, power of at most 45 % of its limit (35 % without memory activity, and below "
-           "85 °C), or without a limit half of what 95 % of the busy samples stay below, and "
-           "memory activity of at most 15 % (1 % where the power says nothing). `power_limit` are "
-           "samples with 97 % of the limit or more. `low_clock` are samples with a utilization of "
-           "90 % "
-           "or more and a clock below 90 % of what 95 % of the busy samples stay below, which no "
-           "other limit explains.",
+    .doc = "One row per rank, device and limit that at least three busy samples show; for long "
+           "series, of which means are used, three means. \"Usual\" is the 95th percentile of the "
+           "busy samples. `host_memory`: the memory is full (96 % of the total, or 98 % of the "
+           "most in use if the total was not sampled), the utilization is 90 % or more, the power "
+           "at most 70 % and the memory activity at most half of the usual, and PCIe carries at "
+           "least 1 GB/s; if PCIe was not sampled, the total has to be known. Without memory "
+           "activity, the power is at most half of the usual, and the memory is not full in the "
+           "other busy samples. For a single device, power of at most 35 % of its limit and memory "
+           "activity of at most 15 % are enough. `little_work`: the utilization is 95 % or more, "
+           "there is no other limit except the power's, and at most 20 % of the multiprocessors "
+           "work. If these were not sampled, the power is at most 45 % of its limit (35 % without "
+           "memory activity, and below 85 °C), or without a limit half of the usual, and the "
+           "memory activity is at most 15 % (1 % if the power says nothing). `power_limit`: 97 % "
+           "of the limit or more. `low_clock`: the utilization is 90 % or more and the clock below "
+           "90 % of the usual, without another limit as the reason.",
     .rank_words = ""};
 
 /* The signals of a device at one moment; NAN where one was not sampled yet. */

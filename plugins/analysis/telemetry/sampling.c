@@ -15,26 +15,27 @@ enum {
 };
 static const struct ta_column telemetry_sampling_columns[] = {
     [SAMPLING_RANK] = TA_DUMP_RANK_COLUMN,
-    [SAMPLING_DEVICE] = TA_DEVICE_COLUMN_OF(
-        "Device; none for the host, and for sums or largest values of all devices"),
+    [SAMPLING_DEVICE] =
+        TA_DEVICE_COLUMN_OF("Device; empty for the host, and for sums or maxima over all devices"),
     [SAMPLING_SIGNAL] = {"signal", "Signal", TA_WORD,
-                         .doc = "The signal with the most samples, the first of equals"},
-    [SAMPLING_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Number of its samples"},
-    [SAMPLING_SPAN] = {"span_ns", "Span", TA_NS, .doc = "First to last of them"},
+                         .doc = "Signal with the most samples; the first if several are equal"},
+    [SAMPLING_SAMPLES] = {"samples", "Samples", TA_COUNT,
+                          .doc = "Number of samples of that signal"},
+    [SAMPLING_SPAN] = {"span_ns", "Span", TA_NS, .doc = "Time from the first to the last sample"},
     [SAMPLING_INTERVAL] = {"interval_ns", "Sampling interval", TA_NS_MEAN,
-                           .doc = "Median time from one sample to the next"},
+                           .doc = "Median time between two samples"},
     [SAMPLING_DEVIATION] = {"deviation_ns", "Deviation", TA_NS_MEAN, .better = TA_LOWER,
-                            .doc = "Median absolute deviation from it"},
+                            .doc = "Median absolute deviation of the time between two samples"},
     [SAMPLING_HOLES] = {"holes", "Missing intervals", TA_COUNT, .better = TA_LOWER,
-                        .doc = "Intervals of more than three median ones"},
+                        .doc = "Intervals longer than three median intervals"},
     [SAMPLING_HOLE] = {"hole_ns", "Missing time", TA_NS, .better = TA_LOWER,
-                       .doc = "Sum of them: nothing is known of this time"},
+                       .doc = "Total time of the missing intervals, for which nothing is known"},
 };
 
 const struct ta_table_def telemetry_sampling = {
     "telemetry.sampling", "Telemetry sampling", TA_COLUMNS(telemetry_sampling_columns),
     .tier = TA_TIER_DETAIL,
-    .doc = "One row per rank and device, of the signal with the most samples, when all of them "
+    .doc = "One row per rank and device, for the signal with the most samples, if all its samples "
            "were kept."};
 
 static void add_series(struct ta_section_builder *out, const struct all *all,

@@ -101,8 +101,8 @@ enum {
 };
 static const struct ta_column by_rank_columns[] = {
     [BY_RANK_RANK] = TA_DUMP_RANK_COLUMN,
-    [BY_RANK_DEVICE] = TA_DEVICE_COLUMN_OF(
-        "Device; none for the host, and for sums or largest values of all devices"),
+    [BY_RANK_DEVICE] =
+        TA_DEVICE_COLUMN_OF("Device; empty for the host, and for sums or maxima over all devices"),
     [BY_RANK_SIGNAL] = {"signal", "Signal", TA_WORD, .read_as = TA_AS_SIGNAL,
                         .doc = "What was sampled"},
     [BY_RANK_SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Number of samples"},
@@ -110,27 +110,29 @@ static const struct ta_column by_rank_columns[] = {
     [BY_RANK_MAX] = {"max", "Max", TA_NUMBER, .weight = 0.15, .doc = "Largest sample"},
     [BY_RANK_MEAN] = {"mean", "Mean", TA_NUMBER, .weight = 0.5, .read_as = TA_AS_SIGNAL_MEAN,
                       .doc = "Mean of the samples"},
-    [BY_RANK_P95] = {"p95", "p95", TA_NUMBER, .weight = 0.1, .doc = "95th percentile (type 7)"},
+    [BY_RANK_P95] = {"p95", "p95", TA_NUMBER, .weight = 0.1,
+                     .doc = "95th percentile of the samples (type 7)"},
     [BY_RANK_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW,
-                      .doc = "Unit of the four values"},
+                      .doc = "Unit of min, max, mean and p95"},
     [BY_RANK_SESSION_SHARE] =
         {"session_share", "Share of session", TA_RATIO,
-         .doc = "Share of the session that the samples cover, where they are of a part of it only"},
+         .doc =
+             "Share of the session that the samples cover; empty if they cover the whole session"},
 };
 
 static const struct ta_table_def by_rank = {
     "telemetry.by_rank",
     "Device telemetry",
     TA_COLUMNS(by_rank_columns),
-    .doc = "One row per rank, device and signal. Samples of single devices win over sums and "
-           "largest values of all of them. `unit` is the unit of the four values; clocks are in "
-           "Hz. A stamped sample that several files hold counts once. A power of 0 is no "
-           "sample, and a device of which all samples are 0 is none. Of series with more than "
-           "65 536 samples in a file, the 95th percentile is within 0.5 %. A profiler that "
-           "keeps the last samples only (`max_data_points` of Inferix) has samples of the end "
-           "of a long session: all figures of samples are of the time that these cover, nothing "
-           "is extrapolated, and `session_share` says which part of the session that is where "
-           "more than 5 % of it, and more than four intervals, are missing.",
+    .doc = "One row per rank, device and signal. Samples of single devices are preferred over sums "
+           "and maxima over all devices. `unit` is the unit of min, max, mean and p95; clocks are "
+           "in Hz. A timestamped sample in several files counts once. A power of 0 is not a "
+           "sample, and a device with only zeros is left out. For series with more than 65 536 "
+           "samples in a file, the 95th percentile is within 0.5 %. A profiler that keeps only the "
+           "last samples (`max_data_points` of Inferix) has samples from the end of a long "
+           "session: all figures are of the time that these cover, nothing is extrapolated, and "
+           "`session_share` gives the covered share of the session if more than 5 % of it, and "
+           "more than four intervals, are missing.",
     .rank_words = "",
     .brief = &(const struct ta_brief){
         .place = 370,
@@ -335,6 +337,6 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            TA_READS(reads)};
 
 TA_PLUGIN(analysis, telemetry, &ops, .title = "Device telemetry",
-          .summary = "Samples of devices and host, and the energy: telemetry.by_rank, "
+          .summary = "Samples of devices and host, and energy: telemetry.by_rank, "
                      "telemetry.sampling, telemetry.limits, telemetry.timeline, energy.by_rank",
           .version = "2");

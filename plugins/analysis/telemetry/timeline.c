@@ -23,37 +23,38 @@ enum {
 };
 static const struct ta_column telemetry_timeline_columns[] = {
     [TIMELINE_RANK] = TA_DUMP_RANK_COLUMN,
-    [TIMELINE_DEVICE] = TA_DEVICE_COLUMN_OF(
-        "Device; none for the host, and for sums or largest values of all devices"),
+    [TIMELINE_DEVICE] =
+        TA_DEVICE_COLUMN_OF("Device; empty for the host, and for sums or maxima over all devices"),
     [TIMELINE_SOURCE] = {"source", "Source", TA_ID, .role = TA_NOTE,
-                         .doc = "Rank and device in one text, for the chart"},
+                         .doc = "Rank and device in one text, which names the line in the chart"},
     [TIMELINE_POINT] = {"point", "Point", TA_INTEGER, .role = TA_IN_SERIES,
-                        .doc = "Place in the series, from 0"},
-    [TIMELINE_TIME] =
-        {"time_ns", "Time", TA_NS,
-         .doc = "Time since the first sample of the rank; without stamps since that of the file"},
+                        .doc = "Position in the series, starting at 0"},
+    [TIMELINE_TIME] = {"time_ns", "Time", TA_NS,
+                       .doc = "Time since the rank's first sample; for samples without timestamps, "
+                              "since the file's first sample"},
     [TIMELINE_GPU_UTILIZATION] = {"gpu_utilization", "GPU utilization", TA_RATIO,
                                   .better = TA_HIGHER,
                                   .doc = "Share of time with a kernel running"},
     [TIMELINE_GPU_MEMORY_USED] = {"gpu_memory_used", "GPU memory", TA_BYTES_MEAN,
-                                  .better = TA_LOWER, .doc = "Memory of the device in use"},
+                                  .better = TA_LOWER, .doc = "Device memory in use"},
     [TIMELINE_GPU_POWER] = {"gpu_power", "GPU power", TA_TYPE_NUMBER, TA_UNIT_WATT,
-                            .better = TA_LOWER, .doc = "Power drawn"},
+                            .better = TA_LOWER, .doc = "Power that the device draws"},
     [TIMELINE_GPU_TEMPERATURE] = {"gpu_temperature", "GPU temperature", TA_TYPE_NUMBER,
                                   TA_UNIT_CELSIUS, .better = TA_LOWER,
                                   .doc = "Temperature of the device"},
     [TIMELINE_GPU_CLOCK] = {"gpu_clock", "GPU clock", TA_TYPE_NUMBER, TA_UNIT_HERTZ,
-                            .better = TA_HIGHER, .doc = "Clock of the multiprocessors, in Hz"},
+                            .better = TA_HIGHER, .doc = "Clock of the multiprocessors in Hz"},
     [TIMELINE_CPU_UTILIZATION] = {"cpu_utilization", "CPU utilization", TA_RATIO,
-                                  .doc = "Share of the processors in use"},
+                                  .doc = "Share of the CPU cores in use"},
     [TIMELINE_CPU_MEMORY_USED] = {"cpu_memory_used", "Host memory", TA_BYTES_MEAN,
-                                  .better = TA_LOWER, .doc = "Memory of the host in use"},
+                                  .better = TA_LOWER, .doc = "Host memory in use"},
     [TIMELINE_GPU_POWER_CAP] = {"gpu_power_cap", "At the power cap", TA_RATIO, .better = TA_LOWER,
-                                .doc = "Share of the samples at which the driver says that the "
-                                       "power cap lowers the clock; none where it never does"},
+                                .doc = "Share of the samples at which the power cap lowers the "
+                                       "clock, as the driver reports; empty if it never does"},
     [TIMELINE_GPU_THERMAL_SLOWDOWN] = {"gpu_thermal_slowdown", "Slowed by heat", TA_RATIO,
                                        .better = TA_LOWER,
-                                       .doc = "The same of heat, as the driver slows the device"},
+                                       .doc = "Share of the samples at which the driver slows the "
+                                              "device because of heat; empty if it never does"},
 };
 
 /* The signals of the last columns, in their order. */
@@ -89,8 +90,8 @@ static const struct ta_chart_def chart = {
 const struct ta_table_def telemetry_timeline = {
     "telemetry.timeline", "Telemetry over time", TA_COLUMNS(telemetry_timeline_columns),
     .tier = TA_TIER_POINTS,
-    .doc = "The samples over time, for the chart: all of them, or of more than 600 per device "
-           "means over 600 equal spans. Chart `device-telemetry`."};
+    .doc = "The samples over time, for the chart: all of them, or means over 600 equal intervals "
+           "if a device has more than 600. Chart `device-telemetry`."};
 
 /* The samples and means of a series, which stand side by side. */
 static struct readings readings_of(const struct all *all, const struct series *series)

@@ -177,22 +177,23 @@ enum {
 };
 static const struct ta_column telemetry_window_columns[] = {
     [WINDOW_RANK] = TA_DUMP_RANK_COLUMN,
-    [WINDOW_DEVICE] = TA_DEVICE_COLUMN_OF("Device; none for all devices together"),
+    [WINDOW_DEVICE] = TA_DEVICE_COLUMN_OF("Device; empty for all devices together"),
     [WINDOW_OF] = {"of", "During", TA_WORD,
-                   .doc = "What says when the run was: `trace`, or `log` with dated lines"},
+                   .doc = "What shows when the run took place: `trace`, or `log` with dated lines"},
     [WINDOW_ZONE] = {"zone_hours", "Time zone difference (h)", TA_NUMBER, .role = TA_NOTE,
-                     .doc = "By how many hours the clock of the samples is ahead of the run's: the "
-                            "only multiple of half an hour with which they are of one time"},
-    [WINDOW_SPAN] = {"span_ns", "Run", TA_NS, .doc = "How long the run was"},
+                     .doc = "Hours by which the samples' clock is ahead of the run's clock: the "
+                            "only multiple of half an hour at which the two overlap"},
+    [WINDOW_SPAN] = {"span_ns", "Run", TA_NS, .doc = "Duration of the run"},
     [WINDOW_SAMPLES] = {"samples", "Samples", TA_COUNT,
-                        .doc = "Samples in that time, of the signal with the most"},
-    [WINDOW_OUTSIDE] = {"outside", "Not counted", TA_COUNT,
-                        .doc = "Samples of it before and after, which no table counts"},
+                        .doc = "Samples during the run, of the signal with the most"},
+    [WINDOW_OUTSIDE] =
+        {"outside", "Not counted", TA_COUNT,
+         .doc = "Samples of that signal before and after the run, which no table counts"},
     [WINDOW_UTILIZATION] = {"gpu_utilization", "GPU utilization", TA_RATIO,
                             .doc = "Mean share of time with a kernel running"},
     [WINDOW_POWER] = {"gpu_power", "GPU power", TA_TYPE_NUMBER, TA_UNIT_WATT, .doc = "Mean power"},
     [WINDOW_CLOCK] = {"gpu_clock", "GPU clock", TA_TYPE_NUMBER, TA_UNIT_HERTZ,
-                      .doc = "Mean clock of the multiprocessors, in Hz"},
+                      .doc = "Mean clock of the multiprocessors in Hz"},
     [WINDOW_TEMPERATURE] = {"gpu_temperature", "Max GPU temperature", TA_TYPE_NUMBER,
                             TA_UNIT_CELSIUS, .doc = "Highest temperature"},
 };
@@ -202,9 +203,9 @@ const struct ta_table_def telemetry_window = {
     "Devices during the run",
     TA_COLUMNS(telemetry_window_columns),
     .doc = "One row per rank and device whose samples have a local time, next to a dated trace or "
-           "log, where both are of one time. The samples do not say their zone: a log has the "
-           "same, and a trace the only one, by the half hour, in which they meet. All tables of "
-           "telemetry count the samples of that time alone.",
+           "log that they overlap. Samples do not state their time zone: a log is taken to have "
+           "the same one; for a trace it is the only one, in half hours, at which they overlap. "
+           "All telemetry tables count only the samples from the time of the run.",
     .rank_words = "",
     .brief = &(const struct ta_brief){.place = 365,
                                       .rows = 8,

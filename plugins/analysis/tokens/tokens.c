@@ -176,66 +176,71 @@ static const struct ta_column kinds_columns[] = {
                     .doc = "Images, videos or requests of these sizes in the recording"},
     [COL_WIDTH] = {"width", "Width", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
                    .read_as = TA_AS_IMAGE_WIDTH,
-                   .doc = "Pixels: width of the latents times what the decoder makes of one"},
+                   .doc = "Width in pixels: width of the latents times the decoder's scale"},
     [COL_HEIGHT] = {"height", "Height", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
-                    .read_as = TA_AS_IMAGE_HEIGHT, .doc = "Pixels"},
-    [COL_FRAMES] = {"frames", "Frames", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
-                    .read_as = TA_AS_IMAGE_FRAMES,
-                    .doc = "Frames of a video that the decoder makes, 1 of an image; null where "
-                           "it works in tiles"},
+                    .read_as = TA_AS_IMAGE_HEIGHT,
+                    .doc = "Height in pixels: height of the latents times the decoder's scale"},
+    [COL_FRAMES] =
+        {"frames", "Frames", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
+         .read_as = TA_AS_IMAGE_FRAMES,
+         .doc =
+             "Frames of a video as decoded; 1 for an image; empty if the decoder works in tiles"},
     [COL_BATCH] = {"batch", "Batch", TA_TYPE_INTEGER, TA_UNIT_COUNT, .role = TA_KEY,
                    .read_as = TA_AS_IMAGE_BATCH,
-                   .doc = "Images or videos that are made together, as the decoder has them"},
-    [COL_GUIDANCE] = {"guidance", "Guidance", TA_WORD,
-                      .doc = "How guidance (CFG) is calculated: batched, both predictions in one "
-                             "pass, as its samples are twice the images; sequential, in several "
-                             "passes a step; none; unknown where the decoder's batch was not "
-                             "recorded or ranks may share it"},
+                   .doc = "Images or videos generated together, as the decoder shows"},
+    [COL_GUIDANCE] =
+        {"guidance", "Guidance", TA_WORD,
+         .doc = "How guidance (CFG) is computed. batched: both predictions in one pass, which has "
+                "twice as many samples as images; sequential: several passes per step; none; "
+                "unknown: the decoder's batch was not recorded or ranks may share guidance"},
     [COL_FORWARD_BATCH] = {"forward_batch", "Samples", TA_COUNT, .read_as = TA_AS_IMAGE_SAMPLES,
-                           .doc = "Samples of a pass of the denoiser"},
-    [COL_TOKENS] = {"tokens", "Tokens", TA_COUNT, .read_as = TA_AS_SEQUENCE_TOKENS,
-                    .doc = "Queries of the attention that takes most: what the sequence of a "
-                           "sample is long"},
-    [COL_IMAGE_TOKENS] = {"image_tokens", "Image tokens", TA_COUNT, .read_as = TA_AS_IMAGE_TOKENS,
-                          .doc = "Of the picture or video; null where nothing sets them apart from "
-                                 "tokens of the text"},
-    [COL_TEXT_TOKENS] = {"text_tokens", "Text tokens", TA_COUNT,
-                         .doc = "The others of the sequence, or the keys of cross-attention; "
-                                "padding counts"},
-    [COL_TEXT_IN] = {"text_in", "Text attention", TA_WORD,
-                     .doc = "joint: text and picture are one sequence; cross: the picture attends "
-                            "to the text; none"},
+                           .doc = "Samples in one denoiser pass"},
+    [COL_TOKENS] =
+        {"tokens", "Tokens", TA_COUNT, .read_as = TA_AS_SEQUENCE_TOKENS,
+         .doc = "Sequence length per sample: queries of the attention that takes most of the time"},
+    [COL_IMAGE_TOKENS] =
+        {"image_tokens", "Image tokens", TA_COUNT, .read_as = TA_AS_IMAGE_TOKENS,
+         .doc = "Tokens of the image or video; empty if nothing separates them from text tokens"},
+    [COL_TEXT_TOKENS] =
+        {"text_tokens", "Text tokens", TA_COUNT,
+         .doc = "Other tokens of the sequence, or the keys of cross-attention; padding counts"},
+    [COL_TEXT_IN] =
+        {"text_in", "Text attention", TA_WORD,
+         .doc =
+             "joint: text and image are one sequence; cross: the image attends to the text; none"},
     [COL_LENGTHS] = {"text_lengths", "Text lengths", TA_TEXT,
-                     .doc = "Tokens of a text, as the encoders read it, each length once: prompts "
-                            "are filled up to it"},
+                     .doc = "Tokens of a text as the encoders read it, each length once; prompts "
+                            "are padded to it"},
     [COL_LATENTS] = {"latents", "Latents", TA_TEXT,
-                     .doc = "Channels, frames of a video, height and width"},
-    [COL_KEYS] = {"keys", "Attention keys", TA_COUNT, .detail = true,
-                  .doc = "Keys of that attention: more than tokens where it reads keys of blocks "
-                         "before"},
-    [COL_HEADS] = {"heads", "Heads", TA_COUNT, .detail = true, .doc = "Of that attention"},
-    [COL_DEPTH] = {"head_size", "Head size", TA_COUNT, .detail = true, .doc = "Likewise"},
-    [COL_STEPS] = {"steps", "Steps", TA_COUNT, .detail = true, .doc = "Denoising steps of them"},
+                     .doc = "Size of the latents: channels, frames of a video, height and width"},
+    [COL_KEYS] =
+        {"keys", "Attention keys", TA_COUNT, .detail = true,
+         .doc = "Keys of that attention; more than tokens if it also reads keys of earlier blocks"},
+    [COL_HEADS] = {"heads", "Heads", TA_COUNT, .detail = true, .doc = "Heads of that attention"},
+    [COL_DEPTH] = {"head_size", "Head size", TA_COUNT, .detail = true,
+                   .doc = "Head size of that attention"},
+    [COL_STEPS] = {"steps", "Steps", TA_COUNT, .detail = true,
+                   .doc = "Denoising steps of these images, videos or requests"},
     [COL_ATTENTION] = {"attention_share", "Attention", TA_RATIO, .read_as = TA_AS_ATTENTION_SHARE,
-                       .doc = "Kernels of attention over all that compute, of passes that do all "
-                              "their work"},
-    [COL_ATTENTION_FLOP] =
-        {"attention_flop_share", "Attention FLOPs share", TA_RATIO,
-         .doc = "FLOPs of attention (4 × queries × keys × heads × head size) over the FLOPs of all "
-                "products; null where less than nine tenths of them, by time, have known FLOPs"},
+                       .doc = "Attention kernels divided by all compute kernels, by time, in "
+                              "passes that do full work"},
+    [COL_ATTENTION_FLOP] = {"attention_flop_share", "Attention FLOPs share", TA_RATIO,
+                            .doc = "FLOPs of attention (4 × queries × keys × heads × head size) "
+                                   "divided by the FLOPs of all matmuls and convolutions; empty if "
+                                   "less than nine tenths of them, by time, have known FLOPs"},
     [COL_TEXT_SHARE] = {"text_pairs_share", "Text in attention", TA_RATIO,
-                        .doc = "Pairs of a query and a key of which one is text, over all pairs: "
-                               "what joint attention spends on the text, whatever of it is "
-                               "padding"},
-    [COL_STEP_FLOP] = {"step_flop", "Work of a step", TA_TYPE_NUMBER, TA_UNIT_FLOP,
-                       .doc = "FLOPs of a step whose passes do all their work, on this rank; null "
-                              "as above, and where steps differ in their number of passes"},
-    [COL_FRAME_FLOP] =
-        {"frame_flop", "Work of a frame", TA_TYPE_NUMBER, TA_UNIT_FLOP, .detail = true,
-         .doc = "FLOPs of all passes in the recording that do all their work over the images, or "
-                "over the frames of the videos, on this rank"},
-    [COL_FRAME_TOKENS] = {"frame_tokens", "Tokens of a frame", TA_COUNT, .detail = true,
-                          .doc = "Of a video: its tokens in a pass over the frames of its latents"},
+                        .doc = "Query-key pairs with at least one text token divided by all pairs: "
+                               "what joint attention spends on the text, including its padding"},
+    [COL_STEP_FLOP] = {"step_flop", "FLOPs per step", TA_TYPE_NUMBER, TA_UNIT_FLOP,
+                       .doc =
+                           "FLOPs of a step whose passes do full work, on this rank; empty if too "
+                           "few FLOPs are known, or if steps differ in their number of passes"},
+    [COL_FRAME_FLOP] = {"frame_flop", "FLOPs per frame", TA_TYPE_NUMBER, TA_UNIT_FLOP,
+                        .detail = true,
+                        .doc = "FLOPs of all passes in the recording that do full work, over the "
+                               "images, or the frames of the videos, on this rank"},
+    [COL_FRAME_TOKENS] = {"frame_tokens", "Tokens per frame", TA_COUNT, .detail = true,
+                          .doc = "For a video: tokens in one pass over the frames of its latents"},
 };
 
 static const struct ta_table_def kinds = {
@@ -243,13 +248,12 @@ static const struct ta_table_def kinds = {
     "Sizes and tokens",
     TA_COLUMNS(kinds_columns),
     .tier = TA_TIER_DETAIL,
-    .doc =
-        "One row per rank and kind of image or video, by shapes of operators (`record_shapes`), "
-        "whatever the names of ranges say. Pixels are latents times what the VAE makes of one; "
-        "latents are the input of the denoiser's first convolution, else of the decoder's only "
-        "pass; without a decoder in the recording latents of 4 and 16 channels count 8 pixels. "
-        "Tokens of the picture are what comes out of that convolution, or latents in squares of 1, "
-        "2 or 4 so that the rest of the sequence is as long as the texts of the encoders.",
+    .doc = "One row per rank and kind of image or video, from operator shapes (`record_shapes`), "
+           "independent of range names. Pixels are latents times the VAE's scale. Latents are the "
+           "input of the denoiser's first convolution, otherwise of the decoder's only pass; "
+           "without a decoder in the recording, latents with 4 or 16 channels count 8 pixels. "
+           "Image tokens are the output of that convolution, or latents in squares of 1, 2 or 4, "
+           "such that the rest of the sequence is as long as the encoders' texts.",
     .brief = &(const struct ta_brief){
         .place = 257,
         .rows = 4,
@@ -373,6 +377,6 @@ static const struct ta_analysis_ops ops = {.section = "phases",
                                            .tables = tables};
 
 TA_PLUGIN(analysis, tokens, &ops, .title = "Sizes and tokens",
-          .summary = "Pixels, frames, samples and tokens of what a diffusion generates: "
+          .summary = "Pixels, frames, samples and tokens of what a diffusion program generates: "
                      "diffusion.tokens",
           .version = "1");

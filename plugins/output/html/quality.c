@@ -26,8 +26,9 @@ enum {
 static const struct ta_column file_columns[FILE_COLUMNS] = {
     [FILE_PATH] = {"path", "File", TA_TEXT, .doc = "Path of the file below the input."},
     [FILE_RANK] = {"rank", "Rank", TA_INTEGER, .doc = "Rank whose trace the file holds."},
-    [FILE_SOURCE] = {"rank_source", "Rank from", TA_TEXT,
-                     .doc = "What told the rank: an option, the content, the name, the position."},
+    [FILE_SOURCE] =
+        {"rank_source", "Rank from", TA_TEXT,
+         .doc = "What the rank was taken from: an option, the content, the name, the position."},
     [FILE_FORMAT] = {"format", "Format", TA_WORD, .doc = "Reader that understood the file."},
     [FILE_STATE] = {"state", "State", TA_TEXT,
                     .doc = "Whether the file was read as it is, repaired, cut short, or refused."},
@@ -35,13 +36,13 @@ static const struct ta_column file_columns[FILE_COLUMNS] = {
     [FILE_RAW] = {"raw_bytes", "Decompressed size", TA_BYTES,
                   .doc = "Size of the file after decompression."},
     [FILE_KEPT] = {"events_kept", "Kept", TA_COUNT,
-                   .doc = "Events, or records of a dump, that were used, repaired ones included."},
+                   .doc = "Events, or records of a dump, that were used, including repaired ones."},
     [FILE_REPAIRED] = {"events_repaired", "Repaired", TA_COUNT, .better = TA_LOWER,
                        .doc = "Events or records that were used after a repair."},
     [FILE_DROPPED] = {"events_dropped", "Dropped", TA_COUNT, .better = TA_LOWER,
                       .doc = "Events or records that could not be used."},
     [FILE_SKIPPED] = {"bytes_skipped", "Skipped", TA_BYTES, .better = TA_LOWER,
-                      .doc = "Bytes that were passed over without being understood."},
+                      .doc = "Bytes that were skipped without being understood."},
 };
 
 enum {
@@ -59,24 +60,24 @@ enum {
 
 static const struct ta_column note_columns[NOTE_COLUMNS] = {
     [NOTE_CODE] = {"code", "Code", TA_TEXT,
-                   .doc = "Name of what was found; a code never changes its meaning."},
-    [NOTE_SEVERITY] = {"severity", "Severity", TA_TEXT,
-                       .doc = "Info and notice lost nothing; loss and error did."},
-    [NOTE_FILE] =
-        {"path", "File", TA_SENTENCE,
-         .doc = "File in which it was found; none when it concerns the run as a whole.  What "
-                "many files have stands in one row; report.json has it by file."},
+                   .doc = "Name of the problem; a code never changes its meaning."},
+    [NOTE_SEVERITY] =
+        {"severity", "Severity", TA_TEXT,
+         .doc = "Info and notice mean that nothing was lost; with loss and error, data was lost."},
+    [NOTE_FILE] = {"path", "File", TA_SENTENCE,
+                   .doc = "File with the problem; empty if it concerns the whole run. A problem of "
+                          "many files is one row here; report.json lists them by file."},
     [NOTE_COUNT] = {"count", "Count", TA_COUNT, .better = TA_LOWER,
-                    .doc = "How often it was found there."},
+                    .doc = "Number of times that the problem was found there."},
     [NOTE_FIRST] = {"byte_offset", "First at byte", TA_COUNT,
-                    .doc = "Place of the first case, counted from 0 in the decompressed stream."},
+                    .doc = "Byte offset of the first case in the decompressed file."},
     [NOTE_LAST] = {"last_offset", "Last at byte", TA_COUNT,
-                   .doc = "Place of the last case in the decompressed stream."},
+                   .doc = "Byte offset of the last case in the decompressed file."},
     [NOTE_PLACE] = {"file_offset", "In file at", TA_COUNT,
-                    .doc = "Place in the compressed file, where that is known."},
+                    .doc = "Byte offset in the compressed file, if known."},
     [NOTE_TEXT] = {"text", "Example", TA_SENTENCE, .doc = "One of the cases."},
     [NOTE_DOC] = {"meaning", "Meaning", TA_SENTENCE,
-                  .doc = "What the code stands for and what was done."},
+                  .doc = "What the code means and what was done."},
 };
 
 static enum ta_status put_files(const struct page *page, const struct ta_accounts *accounts)

@@ -207,7 +207,7 @@ static void put_totals(const struct page *page)
     if (several_ranks && timeline->clock != TA_TIMELINE_APART) {
         ta_puts(page->out, timeline->clock == TA_TIMELINE_BY_DATES
                                ? ". All ranks are on the wall clock that dates their files."
-                               : ". All ranks are on one clock, which their collectives tell.");
+                               : ". All ranks are on one clock, aligned by their collectives.");
         return;
     }
     ta_puts(page->out, ". Each file counts time from its earliest span or sample");
@@ -276,7 +276,7 @@ static void put_choice(const struct page *page, const struct timeline_choice *ch
     html_number(page, packed->n_kept);
     ta_puts(page->out, " of ");
     html_count(page, packed->n_slices, "slice", "slices");
-    ta_puts(page->out, " are in this page: those of ");
+    ta_puts(page->out, " are in this page: slices of ");
     const struct ta_cell cell = ta_int(choice->shortest_ns);
     html_value(page, &cell, TA_UNIT_NS);
     ta_puts(page->out, " and longer");

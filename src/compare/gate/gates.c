@@ -13,25 +13,25 @@
 
 static const struct ta_column results_columns[] = {
     [TA_GATES_TEXT] = {"gate", "Gate", TA_TEXT, .doc = "The expression as given"},
-    [TA_GATES_OUTCOME] =
-        {"outcome", "Outcome", TA_WORD,
-         .doc =
-             "passed; failed: exit code 1, of incomplete 4; inconclusive: beyond the limit but not "
-             "sure, "
-             "or nothing to judge by; absent: the input has no such figure"},
+    [TA_GATES_OUTCOME] = {"outcome", "Outcome", TA_WORD,
+                          .doc = "passed; failed (exit code 1, or 4 for incomplete data); "
+                                 "inconclusive (beyond the limit but not certain, or nothing to "
+                                 "judge by); absent (the input has no such figure)"},
     [TA_GATES_WHAT] = {"what", "Metric", TA_TEXT,
-                       .doc = "The figure, name or finding; of several the one that went furthest"},
-    [TA_GATES_BASE] = {"base", "Before", TA_NUMBER, .doc = "Its value in the baseline"},
-    [TA_GATES_NEW] = {"new", "After", TA_NUMBER, .doc = "Its value"},
+                       .doc = "Figure, name or finding that the gate checks; if several match, the "
+                              "one with the worst outcome, then furthest beyond the limit"},
+    [TA_GATES_BASE] = {"base", "Before", TA_NUMBER, .doc = "Value in the baseline"},
+    [TA_GATES_NEW] = {"new", "After", TA_NUMBER, .doc = "Value in the checked run"},
     [TA_GATES_CHANGE] = {"change", "Change", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
-                         .doc = "Relative change, as the limit is on it"},
-    [TA_GATES_CHANGE_LOW] = {"change_low", "CI low", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
-                             .doc = "Lower end of its confidence interval; none with too few runs"},
-    [TA_GATES_CHANGE_HIGH] = {"change_high", "CI high", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
-                              .doc =
-                                  "Upper end of its confidence interval; none with too few runs"},
+                         .doc = "Change relative to the baseline, as the limit is stated"},
+    [TA_GATES_CHANGE_LOW] =
+        {"change_low", "CI low", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
+         .doc = "Lower end of the change's confidence interval; empty if there are too few runs"},
+    [TA_GATES_CHANGE_HIGH] =
+        {"change_high", "CI high", TA_TYPE_NUMBER, TA_UNIT_RATIO_CHANGE,
+         .doc = "Upper end of the change's confidence interval; empty if there are too few runs"},
     [TA_GATES_REASON] = {"reason", "Why", TA_SENTENCE,
-                         .doc = "Why it could not be told, where it could not"},
+                         .doc = "Why the gate could not be decided; empty if it could"},
     [TA_GATES_UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW,
                        .doc = "Unit of the values"},
 };

@@ -16,30 +16,28 @@ static const struct ta_column scaling_factor_table_columns[] = {
     [RUN] = {"run", "Run", TA_TEXT, .doc = "Title of the run"},
     [WORLD_SIZE] = {"world_size", "World size", TA_COUNT, .doc = "Ranks of the run"},
     [FACTOR] = {"factor", "Factor", TA_WORD,
-                .doc = "Of the parallel efficiency: transfer, host, serialization, balance; "
-                       "parallel is their "
-                       "product"},
+                .doc = "Factor of the parallel efficiency: transfer, host, serialization, balance; "
+                       "or parallel, their product"},
     [EFFICIENCY] = {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
-                    .doc = "Of the run, as in its efficiency ladder"},
-    [BASE_EFFICIENCY] =
-        {"base_efficiency", "Base efficiency", TA_RATIO, .better = TA_HIGHER,
-         .doc = "The same of the smallest world size with a ladder; of one rank alone its host "
-                "and the rest of its device"},
-    [CHANGE] =
-        {"change", "Change", TA_NUMBER, .better = TA_HIGHER,
-         .doc =
-             "Logarithm of the one over the other; those of the factors sum to that of parallel"},
+                    .doc = "This efficiency in the run"},
+    [BASE_EFFICIENCY] = {"base_efficiency", "Base efficiency", TA_RATIO, .better = TA_HIGHER,
+                         .doc = "This efficiency at the smallest world size that has one; for a "
+                                "single rank only host and serialization can be below 1"},
+    [CHANGE] = {"change", "Change", TA_NUMBER, .better = TA_HIGHER,
+                .doc = "Natural logarithm of efficiency over base efficiency; the factors add up "
+                       "to parallel"},
     [SHARE] = {"share", "Share", TA_RATIO,
-               .doc = "Of the change of the parallel efficiency; below 0 it works against it"},
+               .doc = "Part of the change of the parallel efficiency due to this factor; below 0 "
+                      "it works against the change"},
 };
 
 const struct ta_table_def scaling_factor_table = {
     "scaling.factors", "Why it does not scale", TA_COLUMNS(scaling_factor_table_columns),
-    .doc = "One row per run and factor of `efficiency.ladder`, of runs larger than the smallest "
-           "one that has it: which factors take the parallel efficiency away as the world size "
-           "grows. One rank alone has no transfer and no balance to lose: its `host` is what is "
-           "left of the window without idle time of the host, its `serialization` the time in "
-           "which it computes over that.",
+    .doc = "One row per run and factor of `efficiency.ladder`, for runs larger than the smallest "
+           "one that has these factors: which factors reduce the parallel efficiency as the world "
+           "size grows. A single rank has no transfer and no balance to lose: its `host` is the "
+           "window without idle time caused by the host, over the window; its `serialization` is "
+           "the compute time over that.",
     .brief = &(const struct ta_brief){.place = 150,
                                       .rows = 25,
                                       .first = {&scaling_factor_table_columns[RUN],

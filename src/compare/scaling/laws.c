@@ -47,38 +47,34 @@ bool scaling_fit(struct scaling *scaling)
 enum { LAW, FIGURE, VALUE, SE, LOW, HIGH, SIZES, DEVIATION };
 
 static const struct ta_column scaling_fits_columns[] = {
-    [LAW] =
-        {"law", "Law", TA_WORD,
-         .doc =
-             "amdahl: S = 1/(s + (1 − s)/p); usl: S = p/(1 + σ(p − 1) + κp(p − 1)), the universal "
-             "scalability law; p is the world size over the smallest"},
-    [FIGURE] =
-        {"figure", "Parameter", TA_WORD,
-         .doc = "serial: s; contention: σ; coherency: κ; ceiling: largest speed-up, 1/s; peak: "
-                "world size "
-                "beyond which the law says that the run becomes slower, and the speed-up there"},
-    [VALUE] = {"value", "Value", TA_NUMBER, .doc = "Least squares"},
+    [LAW] = {"law", "Law", TA_WORD,
+             .doc = "Scaling law. amdahl: S = 1/(s + (1 − s)/p); usl: S = p/(1 + σ(p − 1) + κp(p − "
+                    "1)), the universal scalability law; p is the world size over the smallest"},
+    [FIGURE] = {"figure", "Parameter", TA_WORD,
+                .doc = "serial: s; contention: σ; coherency: κ; ceiling: largest possible "
+                       "speed-up, 1/s; peak: world size beyond which the law predicts that the run "
+                       "slows down, and the speed-up there"},
+    [VALUE] = {"value", "Value", TA_NUMBER,
+               .doc = "Value of the parameter, fitted by least squares"},
     [SE] = {"se", "Standard error", TA_NUMBER,
-            .doc = "None for a coefficient that is at its bound of 0 or 1"},
-    [LOW] =
-        {"low", "Low", TA_NUMBER,
-         .doc =
-             "Lower end of the 95 % interval: Student's t with runs less coefficients degrees of "
-             "freedom"},
-    [HIGH] = {"high", "High", TA_NUMBER, .doc = "Upper end of the interval"},
-    [SIZES] = {"sizes", "World sizes", TA_COUNT, .doc = "Different world sizes behind the fit"},
-    [DEVIATION] = {"deviation", "Deviation", TA_RATIO, .better = TA_LOWER,
-                   .doc =
-                       "Largest distance of a measured speed-up from the law, relative to the law"},
+            .doc = "Standard error of the value; empty for a coefficient at its bound of 0 or 1"},
+    [LOW] = {"low", "Low", TA_NUMBER,
+             .doc = "Lower end of the 95 % confidence interval (Student's t; degrees of freedom: "
+                    "runs minus coefficients)"},
+    [HIGH] = {"high", "High", TA_NUMBER, .doc = "Upper end of the 95 % confidence interval"},
+    [SIZES] = {"sizes", "World sizes", TA_COUNT,
+               .doc = "Number of different world sizes in the fit"},
+    [DEVIATION] =
+        {"deviation", "Deviation", TA_RATIO, .better = TA_LOWER,
+         .doc = "Largest difference between a measured speed-up and the law, relative to the law"},
 };
 
 const struct ta_table_def scaling_fits = {
     "scaling.fits", "Scaling laws", TA_COLUMNS(scaling_fits_columns),
-    .doc = "Least squares, of Amdahl's law from three world sizes on, of the universal "
-           "scalability law (Gunther 1993) from four; κ < 0 or σ < 0 is put to 0 and the other "
-           "fitted alone. "
-           "The peak of the universal law is at √((1 − σ)/κ) times the smallest world size "
-           "(`peak_world_size`, `peak_speedup`).",
+    .doc = "Least-squares fits of Amdahl's law, from three world sizes on, and of the universal "
+           "scalability law (Gunther 1993), from four; if κ or σ would be negative, it is set to 0 "
+           "and the other one fitted alone. The peak of the universal law is at √((1 − σ)/κ) times "
+           "the smallest world size (`peak_world_size`, `peak_speedup`).",
     .brief = &(const struct ta_brief){
         .place = 160,
         .rows = 6,
@@ -141,17 +137,18 @@ static void add_fits(const struct scaling *scaling, struct ta_section_builder *o
 enum { CURVE_WORLD_SIZE, CURVE_MEASURED, CURVE_IDEAL, CURVE_AMDAHL, CURVE_USL };
 
 static const struct ta_column scaling_curve_columns[] = {
-    [CURVE_WORLD_SIZE] =
-        {"world_size", "World size", TA_NUMBER,
-         .doc = "Of runs, and for the laws all doublings of the smallest up to twice the largest"},
+    [CURVE_WORLD_SIZE] = {"world_size", "World size", TA_NUMBER,
+                          .doc = "World size of a run; for the laws, also all doublings of the "
+                                 "smallest up to twice the largest"},
     [CURVE_MEASURED] = {"measured", "Measured", TA_NUMBER, .better = TA_HIGHER,
-                        .doc = "Speed-up of the run"},
-    [CURVE_IDEAL] = {"ideal", "Ideal", TA_NUMBER, .better = TA_HIGHER,
-                     .doc = "Speed-up without any loss: how many times more ranks there are"},
+                        .doc = "Measured speed-up of the run"},
+    [CURVE_IDEAL] =
+        {"ideal", "Ideal", TA_NUMBER, .better = TA_HIGHER,
+         .doc = "Speed-up without any loss: the factor by which the number of ranks grows"},
     [CURVE_AMDAHL] = {"amdahl", "Amdahl's law", TA_NUMBER, .better = TA_HIGHER,
-                      .doc = "Speed-up by that law"},
+                      .doc = "Speed-up predicted by Amdahl's law"},
     [CURVE_USL] = {"usl", "Scalability law", TA_NUMBER, .better = TA_HIGHER,
-                   .doc = "Speed-up by the universal scalability law"},
+                   .doc = "Speed-up predicted by the universal scalability law"},
 };
 
 static const struct ta_chart_def chart = {
@@ -214,12 +211,12 @@ void scaling_add_laws(struct scaling *scaling, struct ta_section_builder *out)
     add_fits(scaling, out);
     if (scaling->sizes < AMDAHL_SIZES)
         ta_add_missing(out,
-                       "Amdahl's law is fitted to %d world sizes or more, the universal "
-                       "scalability law to %d: there are %zu",
+                       "Amdahl's law needs %d world sizes or more to be fitted, the universal "
+                       "scalability law %d: there are %zu",
                        AMDAHL_SIZES, USL_SIZES, scaling->sizes);
     else if (scaling->sizes < USL_SIZES)
         ta_add_missing(out,
-                       "The universal scalability law is fitted to %d world sizes or "
-                       "more: there are %zu",
+                       "The universal scalability law needs %d world sizes or more to be fitted: "
+                       "there are %zu",
                        USL_SIZES, scaling->sizes);
 }

@@ -179,62 +179,54 @@ enum {
 static const struct ta_column scaling_run_table_columns[] = {
     [RUN] = {"run", "Run", TA_TEXT, .doc = "Title of the run"},
     [WORLD_SIZE] = {"world_size", "World size", TA_COUNT, .doc = "Ranks of the run"},
-    [RANKS] = {"ranks", "Recorded ranks", TA_COUNT, .doc = "Ranks that were read"},
-    [BASIS] =
-        {"basis", "Basis", TA_WORD,
-         .doc = "What times are of: blocks of frames (mean), steps of the rank that takes longest "
-                "(median), "
-                "or the run"},
-    [SAMPLES] = {"samples", "Samples", TA_COUNT, .doc = "Steps or blocks behind the time"},
+    [RANKS] = {"ranks", "Recorded ranks", TA_COUNT, .doc = "Ranks of the run that were read"},
+    [BASIS] = {"basis", "Basis", TA_WORD,
+               .doc = "What is timed: blocks of frames (mean), steps of the slowest rank (median), "
+                      "or the run"},
+    [SAMPLES] = {"samples", "Samples", TA_COUNT,
+                 .doc = "Steps or blocks from which the time is computed"},
     [TIME] = {"time_ns", "Time", TA_NS_MEAN, .better = TA_LOWER,
-              .doc = "Of a step, a block or the run: how long one waits for it"},
+              .doc = "Time of a step, a block or the run"},
     [WORK] = {"work", "Relative work", TA_NUMBER,
-              .doc = "What is done in this time, relative to the smallest world size"},
-    [WORK_SOURCE] =
-        {"work_source", "Work source", TA_WORD,
-         .doc = "frames, recorded FLOPs, --strong or --weak (given), or assumed to be equal"},
+              .doc = "Work done in this time, relative to the smallest world size"},
+    [WORK_SOURCE] = {"work_source", "Work source", TA_WORD,
+                     .doc = "How the work is known: frames, recorded FLOPs, --strong or --weak "
+                            "(given), or assumed to be equal"},
     [BASE_WORLD_SIZE] = {"base_world_size", "Compared with", TA_COUNT,
-                         .doc = "Smallest world size"},
+                         .doc = "World size that the run is compared with: the smallest"},
     [SPEEDUP] = {"speedup", "Speed-up", TA_NUMBER, .better = TA_HIGHER,
-                 .doc = "Work over time, over that of the smallest world size"},
+                 .doc = "Work over time, relative to the smallest world size"},
     [SPEEDUP_LOW] = {"speedup_low", "Speed-up low", TA_NUMBER, .better = TA_HIGHER,
-                     .doc = "Lower end of its 95 % interval over steps or blocks (bootstrap); the "
-                            "next run may differ "
-                            "by more"},
+                     .doc = "Lower end of the 95 % confidence interval over steps or blocks "
+                            "(bootstrap); another run may differ by more"},
     [SPEEDUP_HIGH] = {"speedup_high", "Speed-up high", TA_NUMBER, .better = TA_HIGHER,
-                      .doc = "Upper end of the interval"},
+                      .doc = "Upper end of the 95 % confidence interval"},
     [EFFICIENCY] = {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
-                    .doc = "Speed-up over how many times more ranks there are"},
-    [SERIAL] =
-        {"serial", "Serial part", TA_RATIO, .better = TA_LOWER,
-         .doc = "(1/S − 1/p)/(1 − 1/p) of p times as many ranks (Karp and Flatt): rising with the "
-                "world size "
-                "it is overhead, flat it is serial work"},
+                    .doc = "Speed-up divided by the factor by which the number of ranks grows"},
+    [SERIAL] = {"serial", "Serial fraction", TA_RATIO, .better = TA_LOWER,
+                .doc = "(1/S − 1/p)/(1 − 1/p) for p times as many ranks (Karp-Flatt metric): "
+                       "overhead if it rises with the world size, serial work if it is constant"},
     [GPU] = {"gpu_ns", "GPU time", TA_NS_MEAN, .better = TA_LOWER,
-             .doc = "World size times time over work: GPU time of a frame, else of what the "
-                    "smallest world "
-                    "size "
-                    "does in a step or run"},
+             .doc = "GPU time per frame: world size times time over work; without frames, per unit "
+                    "of work that the smallest world size does in a step or run"},
     [ENERGY_J] = {"energy_j", "Energy", TA_TYPE_NUMBER, TA_UNIT_JOULE, .better = TA_LOWER,
-                  .doc = "Recorded energy of all devices over frames"},
+                  .doc = "Recorded energy of all devices per frame"},
     [PARETO] =
         {"pareto", "Pareto-optimal", TA_FLAG,
          .doc =
-             "No other run takes as little time and less GPU time, or less time and as little GPU "
-             "time"},
+             "Whether no other run is better in time or GPU time without being worse in the other"},
 };
 
 const struct ta_table_def scaling_run_table = {
     "scaling.runs", "Runs by world size", TA_COLUMNS(scaling_run_table_columns),
-    .doc = "One row per run, by world size. Times are of what all runs have: of blocks of "
-           "frames (mean), else of steps (median over steps of the rank where the step takes "
-           "longest; the first is left out where it takes more than twice the median of the "
-           "others), else of the run. The interval is of a bootstrap over steps or blocks of "
-           "both runs (2,000 rounds, blocks of neighbors where they depend on each other)."
-           "\n\n"
-           "Work is relative to the smallest world size: by frames; by FLOPs, where 1 and p are "
-           "taken for what is within 25 % of them; 1 or p by `--strong` or `--weak`; else 1. "
-           "`serial` is by Karp and Flatt (1990).",
+    .doc =
+        "One row per run, by world size. Times are of what all runs have: blocks of frames (mean), "
+        "otherwise steps (median over the steps of the slowest rank; the first step is left out if "
+        "it takes more than twice the median of the others), otherwise the run. The confidence "
+        "interval is a bootstrap over steps or blocks of both runs (2,000 rounds, blocks of "
+        "neighbors if they are correlated).\n\nWork is relative to the smallest world size: by "
+        "frames; by FLOPs, where values within 25 % of 1 or p count as 1 or p; 1 or p by "
+        "`--strong` or `--weak`; otherwise 1. `serial` is the metric of Karp and Flatt (1990).",
     .brief = &(const struct ta_brief){
         .place = 140,
         .rows = 16,
