@@ -28,6 +28,7 @@ FLASH = "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, cutla
 SOFTMAX = "void (anonymous namespace)::softmax_warp_forward<float, float, float, 8, false, false>"
 MUL = ("void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, float, "
        "float, at::native::binary_internal::MulFunctor<float>>>")
+ADD = "void at::native::vectorized_elementwise_kernel<8, at::native::CUDAFunctor_add<c10::BFloat16>>"
 CAST = "void at::native::vectorized_elementwise_kernel<4, at::native::bfloat16_copy_kernel_cuda>"
 CAT = "void at::native::CatArrayBatchedCopy<c10::BFloat16, unsigned int, 3, 64, 64>"
 EFFICIENT = "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel)"
@@ -159,6 +160,21 @@ def fusion(trace):
             trace.kernel(MUL, 40, ("aten::mul", "aten::add")[i % 2], [[4096, 1024], []],
                          gap=5 if i else 0)
         trace.kernel(GEMM, 10, "aten::mm", [[512, 512], [512, 512]])
+
+
+def without_operators(plant):
+    """What activities=[CUDA] records: launches and kernels alone."""
+    trace = make(plant)
+    trace.events = [event for event in trace.events if event["cat"] != "cpu_op"]
+    return trace
+
+
+def fusion_kernels(trace):
+    """The same chains by the names of their kernels, whose launches differ in shape."""
+    for _ in range(20):
+        for i in range(5):
+            trace.kernel((MUL, ADD)[i % 2], 40, blocks=UNITS * (8, 16)[i % 2], gap=5 if i else 0)
+        trace.kernel(GEMM, 10)
 
 
 def loop(trace):
@@ -825,7 +841,9 @@ CASES = {
     "xmma": (lambda: make(xmma), check_xmma),
     "vectors": (lambda: make(vectors), check_vectors),
     "fusion": (lambda: make(fusion), check_fusion),
+    "fusion-kernels": (lambda: without_operators(fusion_kernels), check_fusion),
     "loop": (lambda: make(loop), check_loop),
+    "loop-kernels": (lambda: without_operators(loop), check_loop),
     "casts": (lambda: make(casts), check_casts),
     "copies": (lambda: make(copies), check_copies),
     "waves": (lambda: make(waves), check_waves),
