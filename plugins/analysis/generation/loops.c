@@ -51,18 +51,20 @@ static const struct ta_column diffusion_loops_columns[] = {
                             "phase in between; one per image if parts cannot be told apart"},
     [LOOP_STEPS] = {"steps", "Steps", TA_COUNT, .read_as = TA_AS_LOOP_STEPS, .better = TA_LOWER,
                     .detail = true, .doc = "Denoising steps of all blocks of all images"},
-    [LOOP_FORWARDS] = {"forwards", "Passes", TA_COUNT, .read_as = TA_AS_LOOP_FORWARDS,
+    [LOOP_FORWARDS] = {"forwards", "Forwards", TA_COUNT, .read_as = TA_AS_LOOP_FORWARDS,
                        .better = TA_LOWER, .detail = true,
-                       .doc = "Passes (forward calls) of the denoiser in these steps"},
-    [LOOP_PER_STEP] = {"forwards_per_step", "Passes per step", TA_COUNT,
+                       .doc = "Calls of the denoiser in these steps"},
+    [LOOP_PER_STEP] = {"forwards_per_step", "Forwards per step", TA_COUNT,
                        .read_as = TA_AS_LOOP_PER_STEP, .better = TA_LOWER, .detail = true,
-                       .doc = "Passes of the denoiser per step: 2 means guidance (CFG) in two "
-                              "calls; empty if steps differ"},
+                       .doc =
+                           "Calls of the denoiser per step: 2 means guidance (CFG) in two calls; "
+                           "empty if steps differ"},
     [LOOP_LAYERS] = {"layers", "Layers", TA_COUNT, .read_as = TA_AS_LOOP_LAYERS, .detail = true,
-                     .doc = "Self-attention calls per pass; empty without attention"},
-    [LOOP_FULL] = {"full", "Full passes", TA_COUNT, .read_as = TA_AS_LOOP_FULL,
-                   .doc = "Passes that launch the same kernels as the longest kind of pass; a "
-                          "cache or the program shortens the others"},
+                     .doc = "Self-attention calls per forward; empty without attention"},
+    [LOOP_FULL] = {"full", "Full forwards", TA_COUNT, .read_as = TA_AS_LOOP_FULL,
+                   .doc =
+                       "Calls of the denoiser that launch the same kernels as the longest kind of "
+                       "call; a cache or the program shortens the others"},
     [LOOP_PERIOD] = {"step_period_ns", "Step period", TA_NS_MEAN, .better = TA_LOWER,
                      .doc = "Mean time from the first kernel of a step to the first kernel of the "
                             "next step in the same block; host time if steps launched nothing"},

@@ -40,8 +40,8 @@ static const struct ta_column plan_columns[] = {
          .doc =
              "Frames per block as recorded: latent frames if blocks are recorded in latent frames"},
     [PLAN_FRAMES] = {"frames", "Frames", TA_NUMBER, .doc = "Frames of the video as shown"},
-    [PLAN_GUIDANCE] = {"guidance", "Passes", TA_NUMBER,
-                       .doc = "Denoiser passes per step: 2 for guidance in two calls"},
+    [PLAN_GUIDANCE] = {"guidance", "Forwards per step", TA_NUMBER,
+                       .doc = "Calls of the denoiser per step: 2 for guidance in two calls"},
     [PLAN_CACHED] = {"cached", "Cached", TA_RATIO,
                      .doc = "Share of the steps that a cache shortens"},
     [PLAN_UNIT] = {"unit", "Unit", TA_TEXT,
