@@ -69,7 +69,11 @@ enum ta_ink {
     TA_INK_CONV,
     TA_INK_POINTWISE,
     TA_INK_KERNEL, /* kernels that are none of these */
-    TA_INK_WORSE, /* changes */
+    TA_INK_NORM,   /* where classes of kernels are compared: normalization apart from pointwise, */
+    TA_INK_FUSED,  /* kernels that Inductor fused, */
+    TA_INK_MOVE,   /* kernels that copy or index, */
+    TA_INK_REDUCE, /* and those that reduce */
+    TA_INK_WORSE,  /* changes */
     TA_INK_BETTER,
     TA_INK_HEAT_1, /* little to much (cividis) */
     TA_INK_HEAT_2,
@@ -123,6 +127,7 @@ struct ta_chart {
     bool log_y;                  /* lines in one panel */
     int64_t whole;               /* Pareto: what shares are of; 0: the sum of all rows */
     bool steps;                  /* lines: a value holds until the next one */
+    const char *with, *without;  /* only rows that have a value, or none, in this column; or NULL */
     const char *band; /* lines: column of texts; stretches of the axis in which it stays the same
                          are shaded and named, or NULL */
 };

@@ -200,6 +200,8 @@ TA_API enum ta_status ta_run_save_baseline(struct ta_run *run, struct ta_sink *s
 
 /* The charts of the report, one after the other; NULL after the last. */
 TA_API const struct ta_chart *ta_run_chart(struct ta_run *run, size_t index);
+/* False of a chart that has a single bar, dot or point, which reports leave out. */
+TA_API bool ta_run_chart_says(struct ta_run *run, size_t index);
 
 /* Draws one into a sink as "png", "svg" or "pdf", by the options "size", "scale" and "theme". */
 TA_API enum ta_status ta_run_draw(struct ta_run *run, size_t index, const char *format,

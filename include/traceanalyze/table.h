@@ -69,6 +69,7 @@ struct ta_chart_def {
     int64_t whole;
     bool steps;
     const struct ta_column *band;
+    const struct ta_column *with, *without;
 };
 
 /* ---- declarations ---------------------------------------------------------------------- */

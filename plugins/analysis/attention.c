@@ -80,11 +80,13 @@ static const struct ta_column by_backend_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "attention-backends",
     .title = "Attention by implementation",
-    .caption = "Attention time by implementation and how it was recognized, summed over all ranks; "
-               "percentages are cumulative.",
+    .caption =
+        "Device time of attention by implementation, and what shows it: the name of the kernel, "
+        "the operator, or the sequence of kernels. Summed over all ranks; percentages are "
+        "cumulative.",
     .kind = TA_CHART_PARETO,
     .label = {&by_backend_columns[BACKEND], &by_backend_columns[SOURCE]},
-    .y = {{&by_backend_columns[TOTAL], "Total", TA_INK_COMPUTE}},
+    .y = {{&by_backend_columns[TOTAL], "Total", TA_INK_ATTENTION}},
 };
 
 static const struct ta_table_def by_backend = {

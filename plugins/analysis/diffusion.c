@@ -149,7 +149,7 @@ enum {
 };
 static const struct ta_column step_table_columns[] = {
     [STEP_RANK] = TA_DUMP_RANK_COLUMN,
-    [STEP_INDEX] = {"index", "Order", TA_INTEGER, .role = TA_IN_SERIES,
+    [STEP_INDEX] = {"index", "Recorded step", TA_INTEGER, .role = TA_IN_SERIES,
                     .doc = "Position in the order of recording, from 0"},
     [STEP_NUMBER] = {"step", "Step", TA_INTEGER, .role = TA_IN_SERIES,
                      .doc = "Number of the step within its block, as recorded"},
@@ -203,7 +203,7 @@ enum {
 };
 static const struct ta_column block_table_columns[] = {
     [BLOCKS_RANK] = TA_DUMP_RANK_COLUMN,
-    [BLOCKS_INDEX] = {"index", "Order", TA_INTEGER, .role = TA_IN_SERIES,
+    [BLOCKS_INDEX] = {"index", "Recorded block", TA_INTEGER, .role = TA_IN_SERIES,
                       .doc = "Position in the order of recording, from 0"},
     [BLOCKS_NUMBER] = {"block", "Block", TA_INTEGER, .doc = "Number of the block"},
     [BLOCKS_FRAMES] = {"frames", "Frames", TA_COUNT, .read_as = TA_AS_BLOCK_FRAMES,

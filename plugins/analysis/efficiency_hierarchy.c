@@ -77,8 +77,9 @@ static const struct ta_column hierarchy_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "efficiency-ladder",
     .title = "Parallel efficiency by factor",
-    .caption = "Factors of the parallel efficiency (mean compute time of the ranks over the "
-               "longest window); 80 % each is acceptable.",
+    .caption =
+        "The factors multiply to the parallel efficiency: mean compute time of the ranks over "
+        "the longest window. 80 % each is acceptable.",
     .kind = TA_CHART_BARS,
     .label = {&hierarchy_columns[TERM]},
     .y = {{&hierarchy_columns[EFFICIENCY], "Efficiency", TA_INK_SERIES_1}},

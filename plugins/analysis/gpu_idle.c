@@ -326,7 +326,7 @@ static const struct ta_chart_def rank_chart = {
           {&by_rank_columns[BY_RANK_SYNC], "Host waits for the GPU", TA_INK_SYNC},
           {&by_rank_columns[BY_RANK_SETUP], "Setup or compilation", TA_INK_RUNTIME},
           {&by_rank_columns[BY_RANK_INPUT], "Data loading", TA_INK_RANGE},
-          {&by_rank_columns[BY_RANK_LATENCY], "Launch latency", TA_INK_KERNEL},
+          {&by_rank_columns[BY_RANK_LATENCY], "Launch latency", TA_INK_OP},
           {&by_rank_columns[BY_RANK_QUEUED], "Queued work", TA_INK_WAIT},
           {&by_rank_columns[BY_RANK_UNKNOWN], "Unknown", TA_INK_GRID}},
 };

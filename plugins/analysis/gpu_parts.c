@@ -62,7 +62,7 @@ static const struct ta_chart_def chart = {
           {&parts_columns[HOST_WAIT], "Idle, host wait", TA_INK_IDLE},
           {&parts_columns[KERNEL_WAIT], "Idle, kernel wait", TA_INK_WAIT},
           {&parts_columns[AROUND], "Host work before and after", TA_INK_OP},
-          {&parts_columns[OTHER], "Other", TA_INK_OTHER}},
+          {&parts_columns[OTHER], "Unknown idle or memory set", TA_INK_GRID}},
 };
 
 static const struct ta_table_def parts = {

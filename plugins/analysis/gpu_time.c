@@ -565,8 +565,8 @@ static const struct ta_column by_rank_columns[] = {
 
 static const struct ta_chart_def comm_chart = {
     .id = "overlap",
-    .title = "Communication and compute",
-    .caption = "Communication time, hidden by compute or exposed.",
+    .title = "Hidden and exposed communication",
+    .caption = "Communication time of each device: hidden behind compute, or exposed.",
     .kind = TA_CHART_STACKED_BARS,
     .label = {&by_rank_columns[BY_RANK_RANK], &by_rank_columns[BY_RANK_DEVICE]},
     .y = {{&by_rank_columns[BY_RANK_COMM_HIDDEN], "Hidden by compute", TA_INK_COMM_HIDDEN},
@@ -638,7 +638,7 @@ static const struct ta_column over_time_columns[] = {
     [PART_NUMBER] = {"bin", "Interval", TA_INTEGER, .role = TA_IN_SERIES,
                      .doc = "Number of the interval: the program's window is divided into 100 of "
                             "equal length (fewer if there are more than 500 devices)"},
-    [PART_START] = {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
+    [PART_START] = {"start_ns", "Time", TA_NS, .role = TA_IN_SERIES,
                     .doc =
                         "Start of the interval, counted from the earliest span in the rank's file"},
     [PART_BUSY] = {"busy_share", "Busy", TA_RATIO, .better = TA_HIGHER,
@@ -654,8 +654,9 @@ static const struct ta_column over_time_columns[] = {
 static const struct ta_chart_def bin_chart = {
     .id = "gpu-utilization",
     .title = "GPU busy over time",
-    .caption = "Share of each interval of the program window (1 % of it or more) in which the "
-               "device is busy, and in which it computes.",
+    .caption =
+        "Share of each interval (1 % of the program window or more) in which the device runs "
+        "anything, and in which it computes.",
     .kind = TA_CHART_LINES,
     .steps = true, /* each value holds for its interval */
     .label = {&over_time_columns[PART_RANK]},

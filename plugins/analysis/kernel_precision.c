@@ -76,9 +76,10 @@ static const struct ta_column precisions_columns[] = {
 
 static const struct ta_chart_def chart = {
     .id = "kernel-precision",
-    .title = "GEMM precision",
-    .caption = "Time of GEMMs, convolutions and attention by input type and how the type is known, "
-               "summed over all ranks.",
+    .title = "Precision of GEMMs, convolutions and attention",
+    .caption =
+        "Device time by the type of the inputs, summed over all ranks. The type is known from "
+        "the name of the kernel, or from the operator that launched it.",
     .kind = TA_CHART_BARS,
     .label = {&precisions_columns[PRECISION_TYPE], &precisions_columns[PRECISION_SOURCE]},
     .y = {{&precisions_columns[PRECISION_TOTAL], "Total", TA_INK_COMPUTE}},

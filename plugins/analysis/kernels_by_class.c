@@ -47,6 +47,7 @@ static const struct ta_chart_def chart = {
     .kind = TA_CHART_PARETO,
     .label = {&by_class_columns[BY_CLASS_CLASS]},
     .y = {{&by_class_columns[BY_CLASS_TOTAL], "Total", TA_INK_COMPUTE}},
+    .group = &by_class_columns[BY_CLASS_CLASS],
 };
 
 static const struct ta_table_def by_class = {

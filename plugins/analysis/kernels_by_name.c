@@ -66,7 +66,7 @@ static const struct ta_chart_def pareto = {
     .kind = TA_CHART_PARETO,
     .label = {&by_name_columns[KERNEL_NAME]},
     .y = {{&by_name_columns[KERNEL_TOTAL], "Total", TA_INK_COMPUTE}},
-    .group = &by_name_columns[KERNEL_CLASS],
+    .group = &by_name_columns[KERNEL_KIND],
     .top = 20,
 };
 

@@ -524,7 +524,7 @@ static const struct ta_column over_time_columns[] = {
     [PART_NUMBER] = {"part", "Interval", TA_INTEGER, .role = TA_IN_SERIES,
                      .doc = "Number of the interval: the window is divided into 100 of equal "
                             "length (fewer if there are more than 500 devices)"},
-    [PART_START] = {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
+    [PART_START] = {"start_ns", "Time", TA_NS, .role = TA_IN_SERIES,
                     .doc =
                         "Start of the interval, counted from the earliest span in the rank's file"},
     [PART_DEPTH] =
@@ -536,13 +536,13 @@ static const struct ta_column over_time_columns[] = {
 static const struct ta_chart_def bin_chart = {
     .id = "launch-queue",
     .title = "Launch queue depth",
-    .caption = "Launched but unfinished activities, averaged over intervals of the window (1 % of "
-               "it or more). Near 0 the device waits for the host.",
+    .caption = "Activities that are launched and not finished, mean of each interval (1 % of the "
+               "program window or more). Near 0 the device waits for the host.",
     .kind = TA_CHART_LINES,
     .steps = true, /* each value holds for its interval */
     .label = {&over_time_columns[PART_RANK]},
     .x = &over_time_columns[PART_START],
-    .y = {{&over_time_columns[PART_DEPTH], "Queue length", TA_INK_SERIES_1}},
+    .y = {{&over_time_columns[PART_DEPTH], "Launches in the queue", TA_INK_SERIES_1}},
     .group = &over_time_columns[PART_RANK],
 };
 
@@ -568,8 +568,8 @@ static const struct ta_column delay_ecdf_columns[] = {
 static const struct ta_chart_def delay_chart = {
     .id = "launch-delay",
     .title = "Launch delay",
-    .caption = "Cumulative distribution of launch delay, all ranks (log scale). Short: the device "
-               "was waiting; long: work was queued ahead.",
+    .caption = "Cumulative distribution of the time from launch to start, all ranks (log scale). "
+               "Short: the device was waiting; long: work was queued ahead of it.",
     .kind = TA_CHART_ECDF,
     .x = &delay_ecdf_columns[CURVE_DELAY],
     .y = {{&delay_ecdf_columns[CURVE_SHARE], "Share of launches", TA_INK_SERIES_1}},

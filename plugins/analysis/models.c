@@ -73,9 +73,9 @@ static const struct ta_column layer_columns[] = {
 static const struct ta_chart_def layer_chart = {
     .id = "layers-pareto",
     .title = "Time by layer",
-    .caption = "Total time by layer and rank; percentages are cumulative.",
+    .caption = "Time by layer, summed over all ranks; percentages are cumulative.",
     .kind = TA_CHART_PARETO,
-    .label = {&layer_columns[LAYERS_NAME], &layer_columns[LAYERS_RANK]},
+    .label = {&layer_columns[LAYERS_NAME]},
     .y = {{&layer_columns[LAYERS_TOTAL], "Total", TA_INK_COMPUTE}},
     .top = 20,
 };

@@ -105,7 +105,8 @@ static const struct ta_column over_time_columns[] = {
     [TIME_BAR] = {"bar", "Bar", TA_INTEGER, .role = TA_IN_SERIES,
                   .doc = "Position in the log, starting at 0"},
     [TIME_LOOP] = {"loop", "Loop", TA_TEXT, .doc = "Name of the progress bar and its number"},
-    [TIME_DONE] = {"done", "Done", TA_COUNT, .role = TA_IN_SERIES, .doc = "Iterations done"},
+    [TIME_DONE] = {"done", "Iterations done", TA_COUNT, .role = TA_IN_SERIES,
+                   .doc = "Iterations done"},
     [TIME_ELAPSED] = {"elapsed_ns", "Elapsed", TA_NS, .doc = "Time since the bar began"},
     [TIME_ITERATION] =
         {"iteration_ns", "Iteration", TA_NS, .better = TA_LOWER,
@@ -118,12 +119,13 @@ static const struct ta_column over_time_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "iteration-time",
     .title = "Time per iteration",
-    .caption = "Iteration time as each progress bar shows it (smoothed over the last iterations), "
-               "and the means of the first iteration and of stretches of even speed.",
+    .caption = "Iteration time by progress bar. Top: as the bar shows it, smoothed over the last "
+               "iterations. Bottom: mean of the first iteration, and of each stretch of steady "
+               "speed.",
     .kind = TA_CHART_LINES,
     .x = &over_time_columns[TIME_DONE],
-    .y = {{&over_time_columns[TIME_ITERATION], "Iteration", TA_INK_SERIES_1},
-          {&over_time_columns[TIME_SPEED], "Even speed", TA_INK_SERIES_2}},
+    .y = {{&over_time_columns[TIME_ITERATION], "As shown", TA_INK_SERIES_1},
+          {&over_time_columns[TIME_SPEED], "Steady time", TA_INK_SERIES_2}},
     .group = &over_time_columns[TIME_LOOP],
 };
 

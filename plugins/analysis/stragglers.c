@@ -103,12 +103,12 @@ static const struct ta_column by_rank_columns[] = {
 
 static const struct ta_chart_def chart = {
     .id = "straggler",
-    .title = "Who waits for whom",
-    .caption = "Time each rank waits in collectives for the last one, and its own time before "
-               "them: the rank that hardly waits is the one the others wait for.",
+    .title = "Waiting for other ranks",
+    .caption = "Time that each rank waits in collectives for the last one, and its own time before "
+               "them. The others wait for the rank that hardly waits.",
     .kind = TA_CHART_STACKED_BARS,
     .label = {&by_rank_columns[RANK]},
-    .y = {{&by_rank_columns[WAIT_NS], "Waiting", TA_INK_IDLE},
+    .y = {{&by_rank_columns[WAIT_NS], "Waiting", TA_INK_WAIT},
           {&by_rank_columns[OWN_NS], "Own time", TA_INK_COMPUTE}},
 };
 

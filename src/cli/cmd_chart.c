@@ -76,7 +76,8 @@ static enum ta_status choose_charts(struct ta_cli *cli, struct picks *picks, con
     enum ta_status status = TA_OK;
     if (strcmp(ids, "all") == 0) {
         for (size_t i = 0; status == TA_OK && ta_run_chart(cli->run, i); i++)
-            status = add_pick(cli, picks, i);
+            if (ta_run_chart_says(cli->run, i))
+                status = add_pick(cli, picks, i);
         return status == TA_OK && picks->n == 0
                    ? ta_fail(cli->ctx, TA_ERR_INPUT, "These inputs have no chart")
                    : status;
@@ -102,6 +103,8 @@ static enum ta_status print_list(struct ta_cli *cli)
     size_t width = 0;
     const struct ta_chart *chart;
     for (size_t i = 0; (chart = ta_run_chart(cli->run, i)); i++) {
+        if (!ta_run_chart_says(cli->run, i))
+            continue;
         size_t columns = ta_terminal_width(ta_slice_of(chart->id));
         width = columns > width ? columns : width;
     }
@@ -109,6 +112,8 @@ static enum ta_status print_list(struct ta_cli *cli)
     if (status != TA_OK)
         return status;
     for (size_t i = 0; (chart = ta_run_chart(cli->run, i)); i++) {
+        if (!ta_run_chart_says(cli->run, i))
+            continue;
         ta_put_terminal(out.file, ta_slice_of(chart->id), width, 1);
         ta_puts(out.file, "  ");
         ta_put_terminal(out.file, ta_slice_of(chart->title), 0, 0);

@@ -194,8 +194,8 @@ static const struct ta_column rank_bars_columns[] = {
 
 static const struct ta_chart_def heatmap = {
     .id = "diff-heatmap",
-    .title = "What changed the window of each rank",
-    .caption = "Change of each term by rank.",
+    .title = "Change of each rank's window by cause",
+    .caption = "Change of each part of the window, by rank.",
     .kind = TA_CHART_HEATMAP,
     .label = {&rank_bars_columns[RANK_TERM]},
     .x = &rank_bars_columns[RANK],

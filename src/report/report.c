@@ -364,6 +364,8 @@ static struct ta_chart chart_of(const struct ta_chart_def *def)
         .whole = def->whole,
         .steps = def->steps,
         .band = key_of(def->band),
+        .with = key_of(def->with),
+        .without = key_of(def->without),
         .kinds = def->kinds,
         .roof = {key_of(def->roof.level), key_of(def->roof.slope), key_of(def->roof.name)}};
     for (size_t i = 0; i < TA_CHART_LABELS; i++)

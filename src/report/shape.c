@@ -60,7 +60,9 @@ FIELDS(chart_rest, MEMBER(ta_chart, "group", COLUMN, group, .is_optional = true)
        MEMBER(ta_chart, "log_x", FLAG, log_x, .is_optional = true),
        MEMBER(ta_chart, "log_y", FLAG, log_y, .is_optional = true),
        MEMBER(ta_chart, "steps", FLAG, steps, .is_optional = true),
-       MEMBER(ta_chart, "band", COLUMN, band, .is_optional = true));
+       MEMBER(ta_chart, "band", COLUMN, band, .is_optional = true),
+       MEMBER(ta_chart, "with", COLUMN, with, .is_optional = true),
+       MEMBER(ta_chart, "without", COLUMN, without, .is_optional = true));
 
 FIELDS(series, MEMBER(ta_series, "column", COLUMN, column),
        MEMBER(ta_series, "label", TEXT_OR_NULL, label), INK(ta_series));

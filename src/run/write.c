@@ -6,6 +6,7 @@
 #include "compare/noise.h"
 #include "plugin/registry.h"
 #include "render/chart/files.h"
+#include "render/chart/says.h"
 #include "render/chart/timeline.h"
 #include "report/report.h"
 #include "traceanalyze/chart.h"
@@ -187,6 +188,13 @@ const struct ta_chart *ta_run_chart(struct ta_run *run, size_t index)
     if (run->charts.n == 0 && !list_charts(run))
         run->charts.n = run->drawn.n = 0;
     return index < run->charts.n ? run->charts.at[index] : NULL;
+}
+
+bool ta_run_chart_says(struct ta_run *run, size_t index)
+{
+    const struct ta_chart *chart = ta_run_chart(run, index);
+    const struct ta_table *table = chart ? run->drawn.at[index] : NULL;
+    return chart && (!table || ta_chart_says(table, chart));
 }
 
 /* Lays a chart out so that the whole picture, title and caption included, has the size asked

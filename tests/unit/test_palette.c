@@ -193,6 +193,25 @@ static void test_families_are_apart_from_classes(void **state)
             }
 }
 
+/* Classes of kernels that only charts of classes tell apart. */
+static void test_classes_of_kernels_are_apart(void **state)
+{
+    (void)state;
+    static const enum ta_ink classes[] = {TA_INK_COMPUTE,   TA_INK_COMM,  TA_INK_MEMCPY,
+                                          TA_INK_ATTENTION, TA_INK_CONV,  TA_INK_POINTWISE,
+                                          TA_INK_KERNEL,    TA_INK_NORM,  TA_INK_FUSED,
+                                          TA_INK_MOVE,      TA_INK_REDUCE};
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        for (size_t k = 0; k < i; k++)
+            for (int dark = 0; dark < 2; dark++) {
+                const uint32_t a = ta_ink_color(classes[i], dark);
+                const uint32_t b = ta_ink_color(classes[k], dark);
+                if (!(apart(a, b) >= 9))
+                    fail_msg("%s and %s are %.1f apart%s", ta_ink_name(classes[i]),
+                             ta_ink_name(classes[k]), apart(a, b), dark ? " in the dark" : "");
+            }
+}
+
 /* Cells of heat maps touch each other: their colors rise instead. */
 static bool has_color(enum ta_ink ink)
 {
@@ -236,6 +255,7 @@ int main(void)
         cmocka_unit_test(test_difference_is_right),
         cmocka_unit_test(test_colors_are_apart),
         cmocka_unit_test(test_families_are_apart_from_classes),
+        cmocka_unit_test(test_classes_of_kernels_are_apart),
         cmocka_unit_test(test_colors_stand_out),
         cmocka_unit_test(test_heat_rises),
     };

@@ -282,7 +282,7 @@ const struct ta_table_def memory_segments = {
 
 #define STATE_CHART(owner)                                                                         \
     {                                                                                              \
-        .id = "memory-fragmentation", .title = "What reserved memory is used for",                 \
+        .id = "memory-fragmentation", .title = "Reserved memory, allocated and free",              \
         .caption = "Reserved memory of each device when the snapshot was taken.",                  \
         .kind = TA_CHART_STACKED_BARS,                                                             \
         .label = {&memory_fragmentation_columns[owner], &memory_fragmentation_columns[OF_DEVICE]}, \

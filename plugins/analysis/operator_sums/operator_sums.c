@@ -114,7 +114,7 @@ static const struct ta_chart_def device_chart = {
         "Device self time as the profiler's own table lists it, by kernel, or by operator where "
         "kernels are not listed; percentages are cumulative, of the device time of all ranks.",
     .kind = TA_CHART_PARETO,
-    .label = {&summed_columns[OP_NAME], &summed_columns[OP_RANK]},
+    .label = {&summed_columns[OP_NAME]},
     .y = {{&summed_columns[OP_DEVICE_PART], "Self device time", TA_INK_COMPUTE}},
     .top = 20,
 };
@@ -125,7 +125,7 @@ static const struct ta_chart_def host_chart = {
     .caption = "Host self time as the profiler's own table lists it; percentages are cumulative, "
                "of the host time of all ranks.",
     .kind = TA_CHART_PARETO,
-    .label = {&summed_columns[OP_NAME], &summed_columns[OP_RANK]},
+    .label = {&summed_columns[OP_NAME]},
     .y = {{&summed_columns[OP_SELF_HOST], "Self host time", TA_INK_COMPUTE}},
     .top = 20,
 };

@@ -188,14 +188,14 @@ static const struct ta_column buffer_columns[] = {
 
 static const struct ta_chart_def playability = {
     .id = "playability",
-    .title = "Playability: frames in the buffer",
+    .title = "Frames in the playback buffer",
     .caption = "Frames ready but not yet shown, for the video with the latest stall-free start: "
                "playback that starts as early as it can without a stall, and playback that starts "
                "with the first frames and stalls where its line is at 0.",
     .kind = TA_CHART_LINES,
     .x = &buffer_columns[BUFFER_TIME],
-    .y = {{&buffer_columns[BUFFER_SMOOTH], "without a stall", TA_INK_SERIES_1},
-          {&buffer_columns[BUFFER_EARLY], "], from the first frames", TA_INK_SERIES_2}},
+    .y = {{&buffer_columns[BUFFER_SMOOTH], "start without a stall", TA_INK_SERIES_1},
+          {&buffer_columns[BUFFER_EARLY], "start with the first frames", TA_INK_SERIES_2}},
 };
 
 static const struct ta_table_def buffer = {

@@ -155,7 +155,7 @@ static const struct ta_chart_def part_chart = {
           {&ranks_parts_columns[PARTS_HOST_WAIT], "Idle, host wait", TA_INK_IDLE},
           {&ranks_parts_columns[PARTS_KERNEL_WAIT], "Idle, kernel wait", TA_INK_WAIT},
           {&ranks_parts_columns[PARTS_AROUND], "Host work before and after", TA_INK_OP},
-          {&ranks_parts_columns[PARTS_OTHER], "Other", TA_INK_OTHER}},
+          {&ranks_parts_columns[PARTS_OTHER], "Unknown idle or memory set", TA_INK_GRID}},
 };
 
 const struct ta_table_def ranks_parts = {

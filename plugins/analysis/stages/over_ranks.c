@@ -49,7 +49,7 @@ static const struct ta_column stages_over_ranks_columns[] = {
 
 static const struct ta_chart_def chart = {
     .id = "stage-waterfall",
-    .title = "Stages in the order of the run",
+    .title = "Stages, in run order",
     .caption = "Total time of each stage, mean over all ranks. Stages that enclose others include "
                "their time.",
     .kind = TA_CHART_BARS,

@@ -114,7 +114,7 @@ static const struct ta_column steps_table_columns[] = {
 
 static const struct ta_chart_def steps_chart = {
     .id = "cache",
-    .title = "Steps that the cache answers",
+    .title = "Steps answered by the cache",
     .caption = "Share of a full step that each denoising step computes: bright cells are full "
                "steps, dark cells came from the cache.",
     .kind = TA_CHART_HEAT,

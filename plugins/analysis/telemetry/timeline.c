@@ -65,10 +65,10 @@ static const enum ta_signal drawn[] = {
 enum { DRAWN = TA_LENGTH(drawn), FIRST_DRAWN = TIMELINE_GPU_UTILIZATION };
 _Static_assert(FIRST_DRAWN + DRAWN == TA_LENGTH(telemetry_timeline_columns), "a column per signal");
 
-static const struct ta_chart_def chart = {
+static const struct ta_chart_def devices_chart = {
     .id = "device-telemetry",
-    .title = "Devices and host over time",
-    .caption = "Telemetry by rank and device; long series are averaged over equal intervals.",
+    .title = "Telemetry of each GPU",
+    .caption = "Samples by rank and device; long series are averaged over equal intervals.",
     .kind = TA_CHART_LINES,
     .steps = true,
     .x = &telemetry_timeline_columns[TIMELINE_TIME],
@@ -80,18 +80,42 @@ static const struct ta_chart_def chart = {
            TA_INK_SERIES_1},
           {&telemetry_timeline_columns[TIMELINE_GPU_CLOCK], "GPU clock", TA_INK_SERIES_1},
           {&telemetry_timeline_columns[TIMELINE_GPU_THERMAL_SLOWDOWN], "Slowed by heat",
-           TA_INK_SERIES_1},
-          {&telemetry_timeline_columns[TIMELINE_CPU_UTILIZATION], "CPU utilization",
-           TA_INK_SERIES_1},
-          {&telemetry_timeline_columns[TIMELINE_CPU_MEMORY_USED], "Host memory", TA_INK_SERIES_1}},
+           TA_INK_SERIES_1}},
     .group = &telemetry_timeline_columns[TIMELINE_SOURCE],
+    .with = &telemetry_timeline_columns[TIMELINE_DEVICE],
+};
+
+/* Sums over devices would dwarf single ones. */
+static const struct ta_chart_def host_chart = {
+    .id = "host-telemetry",
+    .title = "Telemetry of each host",
+    .caption =
+        "Samples of the host and of all its GPUs together: sums of memory and power, the "
+        "highest utilization and temperature. Long series are averaged over equal intervals.",
+    .kind = TA_CHART_LINES,
+    .steps = true,
+    .x = &telemetry_timeline_columns[TIMELINE_TIME],
+    .y = {{&telemetry_timeline_columns[TIMELINE_CPU_UTILIZATION], "CPU utilization",
+           TA_INK_SERIES_1},
+          {&telemetry_timeline_columns[TIMELINE_CPU_MEMORY_USED], "Host memory", TA_INK_SERIES_1},
+          {&telemetry_timeline_columns[TIMELINE_GPU_UTILIZATION], "Busiest GPU", TA_INK_SERIES_1},
+          {&telemetry_timeline_columns[TIMELINE_GPU_MEMORY_USED], "Memory, all GPUs",
+           TA_INK_SERIES_1},
+          {&telemetry_timeline_columns[TIMELINE_GPU_POWER], "Power, all GPUs", TA_INK_SERIES_1},
+          {&telemetry_timeline_columns[TIMELINE_GPU_TEMPERATURE], "Hottest GPU", TA_INK_SERIES_1},
+          {&telemetry_timeline_columns[TIMELINE_GPU_CLOCK], "GPU clock", TA_INK_SERIES_1},
+          {&telemetry_timeline_columns[TIMELINE_GPU_THERMAL_SLOWDOWN], "Slowed by heat",
+           TA_INK_SERIES_1}},
+    .group = &telemetry_timeline_columns[TIMELINE_SOURCE],
+    .without = &telemetry_timeline_columns[TIMELINE_DEVICE],
 };
 
 const struct ta_table_def telemetry_timeline = {
     "telemetry.timeline", "Telemetry over time", TA_COLUMNS(telemetry_timeline_columns),
     .tier = TA_TIER_POINTS,
     .doc = "The samples over time, for the chart: all of them, or means over 600 equal intervals "
-           "if a device has more than 600. Chart `device-telemetry`."};
+           "if a device has more than 600. Charts `device-telemetry` and "
+           "`host-telemetry`."};
 
 /* The samples and means of a series, which stand side by side. */
 static struct readings readings_of(const struct all *all, const struct series *series)
@@ -275,7 +299,9 @@ bool telemetry_add_timeline(struct ta_section_builder *out, const struct all *al
             done = add_device(out, all, device, next, times, origin);
         }
     }
-    if (line)
-        ta_draw(out, &telemetry_timeline, &chart);
+    if (line) {
+        ta_draw(out, &telemetry_timeline, &devices_chart);
+        ta_draw(out, &telemetry_timeline, &host_chart);
+    }
     return done;
 }

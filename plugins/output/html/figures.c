@@ -2,6 +2,7 @@
 /* Charts as figures: the drawing, its caption, and the drawn rows as a plain table. */
 #include "html.h"
 #include "report/tables.h"
+#include "render/chart/says.h"
 #include "render/chart/scene.h"
 #include "render/chart/svg.h"
 
@@ -64,28 +65,30 @@ static int by_value_descending(const void *left, const void *right, void *with)
     return x != y ? (x < y) - (x > y) : (a > b) - (a < b);
 }
 
-/* Numbers of all rows: by the first series for a chart that ranks, else as the table has them.
- * NULL when out of memory. */
-static size_t *order_rows(const struct ta_table *table, const struct ta_chart *chart)
+/* Numbers of the rows that are drawn: by the first series for a chart that ranks, else as the table
+ * has them. NULL when out of memory. */
+static size_t *order_rows(const struct ta_table *table, const struct ta_chart *chart, size_t *n)
 {
     size_t *rows = malloc((table->n_rows + 1) * sizeof *rows);
     if (!rows)
         return NULL;
-    for (size_t i = 0; i < table->n_rows; i++)
-        rows[i] = i;
+    *n = 0;
+    for (size_t row = 0; row < table->n_rows; row++)
+        if (ta_chart_draws(table, chart, row))
+            rows[(*n)++] = row;
     struct order order = {table, SIZE_MAX};
     if (chart->kind == TA_CHART_PARETO && chart->y[0].column)
         order.column = ta_table_column(table, chart->y[0].column);
     if (order.column != SIZE_MAX)
-        qsort_r(rows, table->n_rows, sizeof *rows, by_value_descending, &order);
+        qsort_r(rows, *n, sizeof *rows, by_value_descending, &order);
     return rows;
 }
 
 static void put_data(const struct page *page, const struct ta_table *table,
-                     const struct ta_chart *chart, const size_t *rows)
+                     const struct ta_chart *chart, const size_t *rows, size_t n_rows)
 {
     const struct selection selection = select_columns(table, chart);
-    size_t n = chart->top && chart->top < table->n_rows ? chart->top : table->n_rows;
+    size_t n = chart->top && chart->top < n_rows ? chart->top : n_rows;
     if (n > DATA_ROWS)
         n = DATA_ROWS;
     html_put(page,
@@ -109,7 +112,7 @@ static void put_data(const struct page *page, const struct ta_table *table,
         ta_puts(page->out, "</tr>\n");
     }
     ta_puts(page->out, "</tbody>\n</table>\n</div>\n");
-    if (n < table->n_rows) {
+    if (n < n_rows) {
         ta_puts(page->out, "<p class=\"limit\">");
         html_number(page, n);
         const bool is_points = ta_table_is_points(table);
@@ -117,7 +120,7 @@ static void put_data(const struct page *page, const struct ta_table *table,
             ta_puts(page->out, " of ");
         else
             html_put(page, " of <a href=\"#t-%s\">", table->id);
-        html_count(page, table->n_rows, "row", "rows");
+        html_count(page, n_rows, "row", "rows");
         ta_puts(page->out, is_points ? ". report.json holds all of them.</p>\n" : "</a>.</p>\n");
     }
     ta_puts(page->out, "</details>\n");
@@ -127,7 +130,8 @@ static enum ta_status put_figure(const struct page *page, const struct ta_table 
                                  const struct ta_chart *chart)
 {
     struct ta_scene *scene = ta_page_scene(table, chart, chart_width);
-    size_t *rows = order_rows(table, chart);
+    size_t n_rows;
+    size_t *rows = order_rows(table, chart, &n_rows);
     const bool is_done = scene && rows;
     if (is_done) {
         /* Where the page is narrower than the drawing, bars count more than the beginnings of
@@ -137,7 +141,7 @@ static enum ta_status put_figure(const struct page *page, const struct ta_table 
                  chart->id, chart->title, at_end ? " end" : "");
         ta_put_svg(page->out, scene);
         html_put(page, "</div>\n<figcaption>%s</figcaption>\n", scene->caption);
-        put_data(page, table, chart, rows);
+        put_data(page, table, chart, rows, n_rows);
         ta_puts(page->out, "</figure>\n");
     }
     ta_scene_free(scene);
@@ -197,9 +201,10 @@ enum ta_status html_picture(const struct page *page)
         }
         ta_scene_free(scene);
     }
-    size_t *rows = order_rows(table, chart);
+    size_t n_rows;
+    size_t *rows = order_rows(table, chart, &n_rows);
     if (rows)
-        put_data(page, table, chart, rows);
+        put_data(page, table, chart, rows, n_rows);
     ta_puts(page->out, "</figure>\n");
     is_done &= rows != NULL;
     free(rows);
@@ -207,17 +212,20 @@ enum ta_status html_picture(const struct page *page)
                    : ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out the picture of the run");
 }
 
-/* The first chart of a table from `chart` on that is not on the first screen. */
-static const struct ta_chart *shown(const struct page *page, const struct ta_chart *chart)
+/* The chart of a table after `chart`, or the first, that says something and is not on the first
+ * screen. */
+static const struct ta_chart *shown(const struct page *page, const struct ta_table *table,
+                                    const struct ta_chart *chart)
 {
-    while (chart && html_is_picture(page, chart))
-        chart = chart->next;
+    do
+        chart = ta_chart_after(table, chart);
+    while (chart && html_is_picture(page, chart));
     return chart;
 }
 
 enum ta_status html_figures(const struct page *page, const struct ta_table *table)
 {
-    const struct ta_chart *chart = shown(page, table->chart);
+    const struct ta_chart *chart = shown(page, table, NULL);
     if (!chart)
         return TA_OK;
     /* On paper a table stands for what its chart says, too, and few charts for all others. */
@@ -225,7 +233,7 @@ enum ta_status html_figures(const struct page *page, const struct ta_table *tabl
              ta_table_is_points(table)        ? " more"
              : chart->kind == TA_CHART_PARETO ? " again"
                                               : "");
-    for (; chart; chart = shown(page, chart->next)) {
+    for (; chart; chart = shown(page, table, chart)) {
         const enum ta_status status = put_figure(page, table, chart);
         if (status)
             return status;

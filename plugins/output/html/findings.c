@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Findings as cards: how bad, how much time, on what evidence, what to do. */
 #include "html.h"
+#include "render/chart/says.h"
 #include "report/unit.h"
 #include "report/words.h"
 
@@ -59,8 +60,9 @@ static void put_saving(const struct page *page, const struct ta_finding *finding
 static void put_evidence_row(const struct page *page, const struct ta_table *table, size_t row,
                              const struct ta_evidence *evidence, size_t n)
 {
-    if (ta_table_is_points(table)) {
-        html_put(page, "<a href=\"#c-%s\">", table->chart->id);
+    const struct ta_chart *chart = ta_chart_after(table, NULL);
+    if (chart && ta_table_is_points(table)) {
+        html_put(page, "<a href=\"#c-%s\">", chart->id);
     } else if (html_has_row(page, table, row)) {
         html_put(page, "<a href=\"#r-%s-%zu\" data-column=\"", table->id, row);
         for (size_t i = 0; i < n; i++)
@@ -100,8 +102,9 @@ static void put_evidence(const struct page *page, const struct ta_table *table, 
         html_value(page, &evidence[i].value, evidence[i].unit);
         ta_puts(page->out, "</b></span>");
     }
-    if (table && table->chart && !ta_table_is_points(table))
-        html_put(page, " <a class=\"chart-link\" href=\"#c-%s\">chart</a>", table->chart->id);
+    const struct ta_chart *chart = table ? ta_chart_after(table, NULL) : NULL;
+    if (chart && !ta_table_is_points(table))
+        html_put(page, " <a class=\"chart-link\" href=\"#c-%s\">chart</a>", chart->id);
     html_timeline_link(page, table, evidence);
     ta_puts(page->out, "</div></li>\n");
 }

@@ -9,6 +9,7 @@
  *
  * All but those slices are listed first and then written by all threads that are free. */
 #include "html.h"
+#include "render/chart/says.h"
 
 #include "base/write/pieces.h"
 #include "report/codec.h"
@@ -34,6 +35,12 @@ static size_t count_items(const struct ta_section *section, enum ta_item_kind ki
     return n;
 }
 
+/* Points stand as their chart, where they have one. */
+static bool is_drawn(const struct ta_table *table)
+{
+    return ta_table_is_points(table) && ta_chart_after(table, NULL);
+}
+
 /* Whether an item is shown in the chapter of its section, and not in the appendix alone.  The
  * scalars of the overview are on top of the page. */
 static bool is_item_open(const struct page *page, const struct ta_section *section,
@@ -41,7 +48,7 @@ static bool is_item_open(const struct page *page, const struct ta_section *secti
 {
     if (item->kind == TA_ITEM_TABLE)
         return ta_table_is_open(section, item->table) ||
-               (ta_table_is_points(item->table) &&
+               (is_drawn(item->table) &&
                 !(item->table->chart && html_is_picture(page, item->table->chart)));
     return item->kind == TA_ITEM_FINDING || strcmp(section->id, HTML_OVERVIEW) != 0;
 }
@@ -70,7 +77,7 @@ static size_t count_sections(const struct page *page, enum ta_chapter chapter)
 static bool is_folded(const struct ta_section *section, const struct ta_item *item)
 {
     return item->kind == TA_ITEM_TABLE && !ta_table_is_open(section, item->table) &&
-           !ta_table_is_points(item->table);
+           !is_drawn(item->table);
 }
 
 /* ---- the beginning of the page --------------------------------------------------------------- */

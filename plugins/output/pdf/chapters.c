@@ -2,6 +2,7 @@
 /* The story in a few pages: of each chapter the first charts, two in a row, and the first tables
  * that have none, with few rows. */
 #include "pdf.h"
+#include "render/chart/says.h"
 #include "report/sections.h"
 
 #include <stdio.h>
@@ -29,14 +30,15 @@ static bool answers(const struct ta_table *table)
 }
 
 /* A table is there once, as its chart where it has one. */
-static void add_table(struct pdf *pdf, const struct room *room, const struct ta_table *table,
+static void add_table(const struct pdf *pdf, const struct room *room, const struct ta_table *table,
                       struct chapter *chapter)
 {
     if (!answers(table) || pdf_is_drawn(pdf, table))
         return;
-    if (table->chart && pdf_says(pdf, table, table->chart)) {
+    const struct ta_chart *chart = ta_chart_after(table, NULL);
+    if (chart) {
         if (chapter->n_figures < room->figures)
-            chapter->figures[chapter->n_figures++] = (struct pdf_small){table, table->chart};
+            chapter->figures[chapter->n_figures++] = (struct pdf_small){table, chart};
     } else if (!ta_table_is_points(table) && table->n_rows && chapter->n_tables < room->tables)
         chapter->tables[chapter->n_tables++] = table;
 }

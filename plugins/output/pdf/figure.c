@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Charts as vector figures with title and caption; a figure is never split. */
 #include "pdf.h"
+#include "render/chart/says.h"
 #include "render/chart/timeline.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ enum { AROUND = 90, ABOVE = 10 };
 
 /* Small figures: how much smaller they stand than they are laid out, and for which height. */
 #define SMALL_SCALE 0.7
-enum { SMALL_WIDTH = 340, SMALL_HEIGHT = 190, PICTURE_HEIGHT = 260 };
+enum { SMALL_HEIGHT = 190, PICTURE_HEIGHT = 260 };
 
 struct figure {
     const struct ta_scene *scene;
@@ -80,15 +81,6 @@ void pdf_mark_drawn(struct pdf *pdf, const struct ta_table *table)
         return;
     *drawn = (struct drawn){pdf->drawn, table};
     pdf->drawn = drawn;
-}
-
-bool pdf_says(struct pdf *pdf, const struct ta_table *table, const struct ta_chart *chart)
-{
-    const bool compares = chart->kind == TA_CHART_BARS || chart->kind == TA_CHART_PARETO;
-    if (compares && table->n_rows < 2) /* one bar is compared with nothing */
-        return false;
-    const struct ta_scene *scene = build(pdf, table, chart, SMALL_WIDTH, SMALL_HEIGHT);
-    return scene && scene->n_marks > 1;
 }
 
 /* ---- small figures -------------------------------------------------------------------------- */
@@ -195,7 +187,7 @@ static void put_scene(struct pdf *pdf, const struct ta_scene *scene)
 double pdf_figure_least(struct pdf *pdf, const struct ta_table *table)
 {
     double scale = (pdf->right - pdf->left) / SCENE_WIDTH;
-    const struct ta_scene *scene = build(pdf, table, table->chart, SCENE_WIDTH, 0);
+    const struct ta_scene *scene = build(pdf, table, ta_chart_after(table, NULL), SCENE_WIDTH, 0);
     double height = scene ? scene->height * scale : 0;
     return fmin(height, (pdf->bottom - pdf->top) * PDF_LEAST_FIGURE) + AROUND;
 }
@@ -219,7 +211,7 @@ void pdf_timeline(struct pdf *pdf, const struct ta_timeline *timeline)
 
 void pdf_figures(struct pdf *pdf, const struct ta_table *table)
 {
-    for (const struct ta_chart *chart = table->chart; chart; chart = chart->next)
-        if (strcmp(chart->id, PDF_PICTURE) != 0 && pdf_says(pdf, table, chart))
+    for (const struct ta_chart *chart = NULL; (chart = ta_chart_after(table, chart)) != NULL;)
+        if (strcmp(chart->id, PDF_PICTURE) != 0)
             put_scene(pdf, build_to_fit(pdf, table, chart, (pdf->right - pdf->left) / SCENE_WIDTH));
 }

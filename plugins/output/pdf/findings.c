@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What findings rest on: why, the numbers, and the chart of the table that they cite. */
 #include "pdf.h"
+#include "render/chart/says.h"
 #include "render/chart/scene.h"
 
 #include <string.h>
@@ -130,9 +131,9 @@ static struct pdf_small choose(struct pdf *pdf, const struct ta_finding *finding
 {
     for (size_t i = 0; i < finding->n_evidence; i++) {
         const struct ta_table *table = ta_report_table(pdf->report, finding->evidence[i].table);
-        if (table && table->chart && !pdf_is_drawn(pdf, table) &&
-            pdf_says(pdf, table, table->chart))
-            return (struct pdf_small){table, table->chart};
+        const struct ta_chart *chart = table ? ta_chart_after(table, NULL) : NULL;
+        if (chart && !pdf_is_drawn(pdf, table))
+            return (struct pdf_small){table, chart};
     }
     return (struct pdf_small){NULL, NULL};
 }

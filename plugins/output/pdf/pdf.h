@@ -175,8 +175,6 @@ void pdf_contents_add(struct pdf *pdf, int level, const char *text, const char *
 
 /* figure.c: all charts of a table. */
 void pdf_figures(struct pdf *pdf, const struct ta_table *table);
-/* Whether a chart has more to show than an empty frame. */
-bool pdf_says(struct pdf *pdf, const struct ta_table *table, const struct ta_chart *chart);
 /* A small chart between `left` and `right`; for pdf_beside(), the data is a struct pdf_small. */
 struct pdf_small {
     const struct ta_table *table;

@@ -5,6 +5,7 @@
  * ranks there are.  The short form is the story (chapters.c); where all is asked for, each table
  * is there, and charts stand for the points that they draw. */
 #include "pdf.h"
+#include "render/chart/says.h"
 #include "report/tables.h"
 #include "report/words.h"
 
@@ -17,9 +18,10 @@ enum { SHORT_ROWS = 8, RANK_ROWS = 16 };
  */
 static bool is_figure(const struct ta_table *table)
 {
-    if (!table->chart)
+    const struct ta_chart *chart = ta_chart_after(table, NULL);
+    if (!chart)
         return false;
-    switch (table->chart->kind) {
+    switch (chart->kind) {
     case TA_CHART_ECDF:
     case TA_CHART_LINES:
     case TA_CHART_DOTS:

@@ -2,6 +2,7 @@
 /* All sections of the report in their order, for paper that has everything: figures first, then the
  * tables they are drawn from. */
 #include "pdf.h"
+#include "render/chart/says.h"
 #include "render/chart/timeline.h"
 
 #include <stdio.h>
@@ -57,7 +58,7 @@ static void put_table(struct pdf *pdf, const struct ta_table *table, size_t s, s
     place_of(s, i, place);
     const char *title = pdf_safe(pdf, table->title);
     const bool is_printed = pdf_prints(table);
-    if (!is_printed && !table->chart)
+    if (!is_printed && !ta_chart_after(table, NULL))
         return;
     pdf_outline(pdf, entry, title, place);
     pdf_contents_add(pdf, 2, title, place);
@@ -76,8 +77,9 @@ static double follows(struct pdf *pdf, const struct ta_section *section)
     const double lines = 80;
     for (size_t i = 0; i < section->n_items; i++)
         if (section->items[i].kind == TA_ITEM_TABLE)
-            return section->items[i].table->chart ? pdf_figure_least(pdf, section->items[i].table)
-                                                  : lines;
+            return ta_chart_after(section->items[i].table, NULL)
+                       ? pdf_figure_least(pdf, section->items[i].table)
+                       : lines;
     return 0;
 }
 

@@ -61,7 +61,10 @@ static void copy_charts(struct ta_arena *arena, const struct ta_table *model,
         copy.x = copy_text(arena, chart->x);
         copy.group = copy_text(arena, chart->group);
         copy.size = copy_text(arena, chart->size);
-        for (size_t i = 0; i < 2; i++)
+        copy.band = copy_text(arena, chart->band);
+        copy.with = copy_text(arena, chart->with);
+        copy.without = copy_text(arena, chart->without);
+        for (size_t i = 0; i < TA_CHART_LABELS; i++)
             copy.label[i] = copy_text(arena, chart->label[i]);
         for (size_t i = 0; i < TA_CHART_SERIES_MAX; i++) {
             copy.y[i].column = copy_text(arena, chart->y[i].column);

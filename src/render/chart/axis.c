@@ -109,12 +109,14 @@ static void fill_octaves(struct ta_axis *axis, size_t want)
 struct ta_axis ta_axis_log(double low, double high, enum ta_unit unit, size_t want)
 {
     struct ta_axis axis = {.unit = unit, .log = true, .from = low, .to = fmax(low * 2, high)};
-    if (unit == TA_UNIT_BYTES)
+    /* Numbers of ranks double. */
+    const bool doubles = unit == TA_UNIT_COUNT && axis.to / axis.from < 1024;
+    if (unit == TA_UNIT_BYTES || doubles)
         fill_octaves(&axis, want < 2 ? 2 : want);
     else
         fill_decades(&axis, want < 2 ? 2 : want);
     /* Less than a decade has hardly a tick that is 1, 2 or 5. */
-    if (axis.n_ticks < 2 && unit != TA_UNIT_BYTES) {
+    if (axis.n_ticks < 2 && unit != TA_UNIT_BYTES && !doubles) {
         static const double all[] = {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8};
         const int first = ta_whole_int(floor(log10(axis.from))),
                   last = ta_whole_int(ceil(log10(axis.to)));

@@ -23,7 +23,8 @@ enum ta_axis_ends { TA_AXIS_TIGHT, TA_AXIS_ROUND };
 struct ta_axis ta_axis_linear(double low, double high, enum ta_unit unit, size_t want,
                               enum ta_axis_ends ends);
 
-/* Powers of ten, with 2 and 5 between them where there is room; `low` must be > 0. */
+/* Powers of ten, with 2 and 5 between them where there is room; powers of two of sizes and of small
+ * counts, such as of ranks.  `low` must be > 0. */
 struct ta_axis ta_axis_log(double low, double high, enum ta_unit unit, size_t want);
 
 /* Place of a value as a share of the axis, 0…1; values outside are put on the nearer end. */

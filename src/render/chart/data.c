@@ -34,6 +34,50 @@ const char *ta_data_title(const struct ta_layout *layout, size_t column)
     return column == SIZE_MAX ? "" : layout->table->columns[column].title;
 }
 
+/* ---- classes ------------------------------------------------------------------------- */
+
+/* Classes of device time and of kernels: their ink in all charts, and what they are called there.
+ */
+static const struct class
+{
+    const char *name, *title;
+    enum ta_ink ink;
+} classes[] = {
+    {"compute", "compute", TA_INK_COMPUTE},
+    {"comm", "communication", TA_INK_COMM},
+    {"memcpy", "copies", TA_INK_MEMCPY},
+    {"memset", "memory sets", TA_INK_MEMSET},
+    {"gemm", "GEMM", TA_INK_COMPUTE},
+    {"attention", "attention", TA_INK_ATTENTION},
+    {"conv", "convolution", TA_INK_CONV},
+    {"convolution", "convolution", TA_INK_CONV},
+    {"elementwise", "elementwise", TA_INK_POINTWISE},
+    {"pointwise", "pointwise", TA_INK_POINTWISE},
+    {"norm", "normalization", TA_INK_NORM},
+    {"softmax", "softmax", TA_INK_NORM},
+    {"triton", "fused (Triton)", TA_INK_FUSED},
+    {"copy", "copy kernels", TA_INK_MOVE},
+    {"index", "indexing", TA_INK_MOVE},
+    {"reduce", "reduction", TA_INK_REDUCE},
+    {"random", "random numbers", TA_INK_KERNEL},
+    {"quant", "quantization", TA_INK_KERNEL},
+    {"other", "other", TA_INK_KERNEL},
+};
+
+static const struct class *class_of(const char *name)
+{
+    for (size_t i = 0; i < TA_LENGTH(classes); i++)
+        if (strcmp(name, classes[i].name) == 0 || strcmp(name, classes[i].title) == 0)
+            return &classes[i];
+    return NULL;
+}
+
+enum ta_ink ta_data_class_ink(const char *name)
+{
+    const struct class *class = class_of(name);
+    return class ? class->ink : TA_INK_NONE;
+}
+
 /* ---- names --------------------------------------------------------------------------- */
 
 static const char *visible(struct ta_layout *layout, struct ta_slice text)
@@ -48,6 +92,10 @@ const char *ta_data_cell(struct ta_layout *layout, size_t row, size_t column)
     const struct ta_column *head = &layout->table->columns[column];
     char buffer[TA_WORD_TEXT_MAX];
     const char *text = visible(layout, ta_table_text(layout->table, row, column, buffer));
+    if (cell->kind == TA_CELL_TEXT && column == ta_data_column(layout, layout->chart->group)) {
+        const struct class *class = class_of(text);
+        return class ? class->title : text;
+    }
     if (cell->kind != TA_CELL_INT || head->unit != TA_UNIT_NONE)
         return text;
     /* "Rank" becomes "rank", "GPU" stays. */
@@ -126,38 +174,29 @@ enum ta_ink ta_data_next_series(int *series)
     return (enum ta_ink)now;
 }
 
-enum ta_ink ta_data_class_ink(const char *name)
+static bool any_class(const char *const *names, size_t n)
 {
-    static const struct {
-        const char *name;
-        enum ta_ink ink;
-    } families[] = {{"gemm", TA_INK_COMPUTE},
-                    {"attention", TA_INK_ATTENTION},
-                    {"conv", TA_INK_CONV},
-                    {"convolution", TA_INK_CONV},
-                    {"elementwise", TA_INK_POINTWISE},
-                    {"pointwise", TA_INK_POINTWISE}};
-    for (size_t i = 0; i < TA_LENGTH(families); i++)
-        if (strcmp(name, families[i].name) == 0)
-            return families[i].ink;
-    for (int ink = TA_INK_COMPUTE; ink <= TA_INK_OTHER; ink++)
-        if (strcmp(name, ta_ink_name((enum ta_ink)ink)) == 0)
-            return (enum ta_ink)ink;
-    return TA_INK_NONE;
+    for (size_t i = 0; i < n; i++)
+        if (ta_data_class_ink(names[i]) != TA_INK_NONE)
+            return true;
+    return false;
 }
 
 /* The first two series look like computing and communication, the next two like families. */
 enum ta_ink ta_data_first_series(const char *const *names, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (ta_data_class_ink(names[i]) != TA_INK_NONE)
-            return TA_INK_SERIES_5;
-    return TA_INK_SERIES_1;
+    return any_class(names, n) ? TA_INK_SERIES_5 : TA_INK_SERIES_1;
+}
+
+enum ta_ink ta_data_rest_ink(const char *const *names, size_t n)
+{
+    return any_class(names, n) ? TA_INK_KERNEL : TA_INK_SERIES_7;
 }
 
 void ta_data_color_groups(struct ta_groups *groups, const double *scores)
 {
     groups->others = groups->n > TA_GROUPS_SHOWN;
+    groups->rest = ta_data_rest_ink(groups->names, groups->n);
     size_t colored = groups->others ? TA_GROUPS_SHOWN - 1 : groups->n;
     int series = (int)ta_data_first_series(groups->names, groups->n);
     for (size_t i = 0; i < groups->n; i++) {
@@ -165,7 +204,7 @@ void ta_data_color_groups(struct ta_groups *groups, const double *scores)
         for (size_t k = 0; k < groups->n && groups->others; k++)
             better += scores[k] > scores[i] || (scores[k] == scores[i] && k < i);
         if (better >= colored) {
-            groups->inks[i] = TA_INK_REST;
+            groups->inks[i] = groups->rest;
             continue;
         }
         /* A class of device time has its color wherever it appears. */
@@ -183,7 +222,7 @@ size_t ta_data_legend(struct ta_layout *layout, const struct ta_groups *groups,
             entries[n++] = (struct ta_legend_entry){groups->inks[i], kind, groups->names[i]};
     if (groups->others) {
         const char *rest = ta_pen_printf(layout, "other (%zu)", groups->n - n);
-        entries[n++] = (struct ta_legend_entry){TA_INK_REST, kind, rest};
+        entries[n++] = (struct ta_legend_entry){groups->rest, kind, rest};
     }
     return n;
 }

@@ -14,6 +14,9 @@ enum { LEAST_HEIGHT = 120, MOST_HEIGHT = 230 };
 /* Of dots that must not be overlooked. */
 #define WORSE_SIZE 1.5
 
+/* What the axis spans at least, as a share of the largest value. */
+#define LEAST_SPREAD 0.1
+
 struct dots {
     size_t value_column, group_column, n;
     enum ta_unit unit;
@@ -133,6 +136,12 @@ static struct ta_axis make_axis(const struct dots *dots, double height)
     double least = dots->sorted[0], most = dots->sorted[dots->n - 1];
     if (least >= 0 && least < 0.6 * most)
         least = 0;
+    /* What hardly differs is not to look as if it did. */
+    const double room = (LEAST_SPREAD * most - (most - least)) / 2;
+    if (least > 0 && room > 0) {
+        least -= room;
+        most += room;
+    }
     double want = height / 40;
     return ta_axis_linear(least, most, dots->unit, want < 2 ? 2 : ta_whole_size(want),
                           TA_AXIS_ROUND);
@@ -162,9 +171,10 @@ static void draw_frame(struct ta_layout *layout, struct dots *dots)
                     ta_pen_printf(layout, "%s … %s", levels[2].text, levels[0].text));
     ta_guide_y_axis(layout, &dots->axis, &dots->plot);
     ta_slots_guide(layout, &dots->slots, &dots->plot);
-    ta_guide_y_title(layout,
-                     ta_guide_title(layout, ta_data_title(layout, dots->value_column), &dots->axis),
-                     top);
+    const char *label = layout->chart->y[0].label;
+    if (!label || !*label)
+        label = ta_data_title(layout, dots->value_column);
+    ta_guide_y_title(layout, ta_guide_title(layout, label, &dots->axis), 0, top);
     if (noted) {
         draw_levels(layout, dots, levels);
         layout->note = "The line is the median, the band reaches from p5 to p95.";

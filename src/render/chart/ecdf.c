@@ -86,7 +86,7 @@ static double draw_legend(struct ta_layout *layout, const struct ecdf *ecdf)
     }
     if (ecdf->groups.others) {
         const char *rest = ta_pen_printf(layout, "other (%zu)", ecdf->groups.n - n);
-        entries[n++] = (struct ta_legend_entry){TA_INK_REST, TA_MARK_LINE, rest};
+        entries[n++] = (struct ta_legend_entry){ecdf->groups.rest, TA_MARK_LINE, rest};
     }
     return ta_guide_legend(layout, entries, n, 0) + 6;
 }
@@ -122,7 +122,7 @@ static void draw_frame(struct ta_layout *layout, struct ecdf *ecdf)
     ta_guide_x_axis(layout, &ecdf->x_axis, &ecdf->plot,
                     ta_guide_title(layout, x_title, &ecdf->x_axis));
     ta_guide_y_title(
-        layout, ta_guide_title(layout, ta_data_title(layout, ecdf->share_column), &ecdf->y_axis),
+        layout, ta_guide_title(layout, ta_data_title(layout, ecdf->share_column), &ecdf->y_axis), 0,
         top);
     layout->height = ecdf->plot.y + ecdf->plot.h + below;
 }

@@ -18,13 +18,15 @@ struct grouped {
 };
 
 /* The headings tell the groups apart, so one ink for all is enough; groups get colors of their
- * own when the chart names none. */
+ * own when the chart names none.  A class of device time keeps its ink. */
 static enum ta_ink ink_of(const struct ta_layout *layout, const struct grouped *grouped, size_t row)
 {
-    enum ta_ink ink = layout->chart->y[0].ink;
-    if (ink != TA_INK_NONE)
-        return ink;
-    return grouped->groups.inks[grouped->groups.of_row[row]];
+    const size_t group = grouped->groups.of_row[row];
+    const enum ta_ink own = ta_data_class_ink(grouped->groups.names[group]);
+    if (own != TA_INK_NONE)
+        return own;
+    const enum ta_ink ink = layout->chart->y[0].ink;
+    return ink != TA_INK_NONE ? ink : grouped->groups.inks[group];
 }
 
 static bool color(struct ta_layout *layout, struct grouped *grouped)

@@ -139,10 +139,10 @@ void ta_guide_y_axis(struct ta_layout *layout, const struct ta_axis *axis,
     }
 }
 
-void ta_guide_y_title(struct ta_layout *layout, const char *title, double top)
+void ta_guide_y_title(struct ta_layout *layout, const char *title, double left, double top)
 {
-    ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_START, 0, top - 9,
-                ta_pen_fit(layout, TA_FACE_SMALL, title, layout->width), NULL);
+    ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_START, left, top - 9,
+                ta_pen_fit(layout, TA_FACE_SMALL, title, layout->width - left), NULL);
 }
 
 void ta_guide_empty(struct ta_layout *layout)

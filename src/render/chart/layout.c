@@ -2,11 +2,13 @@
 /* From a table and its hint to a scene: the frame that all kinds of chart share. */
 #include "render/chart/layout.h"
 
+#include "render/chart/says.h"
 #include "render/chart/scene.h"
 #include "render/chart/timeline.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Narrower than this no chart can be read; the scene is laid out for it and scales down. */
 enum { LEAST_WIDTH = 240 };
@@ -43,6 +45,35 @@ static const char *join(struct ta_layout *layout, const char *caption, const cha
     return note && *note ? ta_pen_printf(layout, "%s %s", caption, note) : caption;
 }
 
+static bool has_value(const struct ta_table *table, size_t row, const char *key)
+{
+    const size_t column = ta_table_column(table, key);
+    return column != SIZE_MAX && ta_table_cell(table, row, column)->kind != TA_CELL_NULL;
+}
+
+bool ta_chart_draws(const struct ta_table *table, const struct ta_chart *chart, size_t row)
+{
+    return (!chart->with || has_value(table, row, chart->with)) &&
+           (!chart->without || !has_value(table, row, chart->without));
+}
+
+/* The rows of a table that a chart is of, which keep their order. */
+static void pick_rows(struct ta_layout *layout, struct ta_table *picked)
+{
+    const struct ta_table *table = layout->table;
+    if (!table || (!layout->chart->with && !layout->chart->without))
+        return;
+    const size_t size = table->n_columns * sizeof *table->cells;
+    struct ta_cell *cells = ta_arena_alloc(layout->arena, (table->n_rows + 1) * size);
+    *picked = *table;
+    picked->cells = cells;
+    picked->n_rows = 0;
+    for (size_t row = 0; cells && row < table->n_rows; row++)
+        if (ta_chart_draws(table, layout->chart, row))
+            memcpy(&cells[picked->n_rows++ * table->n_columns], ta_table_cell(table, row, 0), size);
+    layout->table = picked;
+}
+
 /* Draws a chart of a table, or of a timeline. */
 static struct ta_scene *build(struct ta_measure *measure, const struct ta_table *table,
                               const struct ta_timeline *timeline, const struct ta_chart *chart,
@@ -59,6 +90,8 @@ static struct ta_scene *build(struct ta_measure *measure, const struct ta_table 
         .width = fmax(LEAST_WIDTH, width),
         .height = height > 0 ? height : 0,
     };
+    struct ta_table picked;
+    pick_rows(&layout, &picked);
     if (timeline)
         ta_lay_timeline(&layout, timeline);
     else if (chart->y[0].column)

@@ -117,8 +117,8 @@ void ta_guide_y_axis(struct ta_layout *layout, const struct ta_axis *axis,
 /* A linear axis with as many ticks as there is room for on `width`. */
 struct ta_axis ta_guide_fit(struct ta_layout *layout, double low, double high, enum ta_unit unit,
                             double width);
-/* The title of y, above the upper left corner of a plot that begins at `top`. */
-void ta_guide_y_title(struct ta_layout *layout, const char *title, double top);
+/* The title of y, above the upper left corner of a plot that begins at `top`, from `left` on. */
+void ta_guide_y_title(struct ta_layout *layout, const char *title, double left, double top);
 /* Room below a plot for what ta_guide_x_axis() writes, left of it for ta_guide_y_axis(). */
 double ta_guide_x_height(const char *title);
 double ta_guide_y_width(struct ta_layout *layout, const struct ta_axis *axis);
@@ -146,21 +146,19 @@ const char *ta_data_cell(struct ta_layout *layout, size_t row, size_t column);
 
 enum { TA_GROUPS_SHOWN = 7 };
 
-/* The ink of the groups that share the entry "other". */
-#define TA_INK_REST TA_INK_SERIES_7
-
 /* Rows split by the values of a column. */
 struct ta_groups {
     size_t n;
     const char **names; /* n */
     size_t *of_row;     /* group of each row of the table */
     enum ta_ink *inks;  /* n */
-    bool others;        /* there are more than colors: some have TA_INK_REST */
+    bool others;        /* there are more than colors: some share the entry "other" */
+    enum ta_ink rest;   /* of those */
 };
 
 static inline bool ta_groups_rest(const struct ta_groups *groups, size_t group)
 {
-    return groups->others && groups->inks[group] == TA_INK_REST;
+    return groups->others && groups->inks[group] == groups->rest;
 }
 
 /* Groups in order of appearance; one group "" without a column.  Inks are not yet set.  False
@@ -169,6 +167,8 @@ bool ta_data_groups(struct ta_layout *layout, size_t column, struct ta_groups *g
 /* Gives a color to each group; of more than TA_GROUPS_SHOWN only the largest scores get one. */
 /* The ink that a class of device time or a family of kernels has in all charts; NONE of others. */
 enum ta_ink ta_data_class_ink(const char *name);
+/* The ink of groups that share the entry "other", of groups with these names. */
+enum ta_ink ta_data_rest_ink(const char *const *names, size_t n);
 /* The ink of the first group that is no such class, of groups with these names. */
 enum ta_ink ta_data_first_series(const char *const *names, size_t n);
 /* The ink at hand, and then the next one; after the last the third again. */

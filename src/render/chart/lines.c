@@ -17,6 +17,9 @@ enum {
     Y_TICK_ROOM = 30
 };
 
+/* As many panels stand in two columns where there is room for them. */
+enum { BESIDE_LEAST = 4, BESIDE_WIDTH = 460, COLUMN_GAP = 18 };
+
 /* More points of a line than this are not marked by dots. */
 enum { DOTS_MOST = 80 };
 
@@ -170,7 +173,7 @@ static double draw_legend(struct ta_layout *layout, const struct lines *lines)
             layout,
             count_rest(lines) > LINES_MOST ? "other (%zu): lowest, median, highest" : "other (%zu)",
             lines->groups.n - n);
-        entries[n++] = (struct ta_legend_entry){TA_INK_REST, TA_MARK_LINE, rest};
+        entries[n++] = (struct ta_legend_entry){lines->groups.rest, TA_MARK_LINE, rest};
     }
     return n ? ta_guide_legend(layout, entries, n, 0) + 6 : 0;
 }
@@ -341,7 +344,7 @@ static void draw_quantile(struct ta_layout *layout, const struct lines *lines,
     }
     if (!points)
         return;
-    ta_pen_line(layout, TA_INK_REST, points, n_points, share == 0.5 ? 1.6 : 1, name);
+    ta_pen_line(layout, lines->groups.rest, points, n_points, share == 0.5 ? 1.6 : 1, name);
 }
 
 /* In place of more lines than can be told apart: lowest, median and highest of them. */
@@ -441,36 +444,76 @@ static void draw_bands(struct ta_layout *layout, const struct lines *lines,
     }
 }
 
+/* Panels side by side share the axis below them. */
+struct grid {
+    size_t panels, columns, rows;
+    double left, width; /* room for the labels of y, and a column with them */
+};
+
+static struct grid grid_of(const struct ta_layout *layout, const struct lines *lines)
+{
+    struct grid grid = {.panels = lines->together ? 1 : lines->n_panels, .columns = 1};
+    if (grid.panels >= BESIDE_LEAST && layout->width >= BESIDE_WIDTH)
+        grid.columns = 2;
+    grid.rows = (grid.panels + grid.columns - 1) / grid.columns;
+    grid.width = (layout->width + COLUMN_GAP) / (double)grid.columns - COLUMN_GAP;
+    return grid;
+}
+
+static struct ta_plot plot_at(const struct grid *grid, size_t panel, double top, double h)
+{
+    const double right = 10;
+    const size_t column = panel % grid->columns, row = panel / grid->columns;
+    return (struct ta_plot){
+        .x = grid->left + (double)column * (grid->width + COLUMN_GAP),
+        .y = top + (double)row * (TITLE_LINE + h + PANEL_GAP) + TITLE_LINE,
+        .w = grid->width - grid->left - right,
+        .h = h,
+    };
+}
+
+static const char *y_title_of(struct ta_layout *layout, const struct lines *lines, size_t panel,
+                              const struct ta_axis *axis)
+{
+    if (!lines->together)
+        return ta_guide_title(layout, lines->panels[panel].label, axis);
+    return axis->unit == TA_UNIT_COUNT ? "Count" : ta_axis_symbol(axis);
+}
+
+static void draw_plot(struct ta_layout *layout, const struct lines *lines, size_t panel,
+                      const struct ta_axis *y_axis, const struct ta_plot *plot, double left)
+{
+    draw_bands(layout, lines, plot, panel == 0);
+    ta_guide_x_grid(layout, &lines->x_axis, plot);
+    ta_guide_y_axis(layout, y_axis, plot);
+    ta_guide_y_title(layout, y_title_of(layout, lines, panel, y_axis), plot->x - left, plot->y + 2);
+    for (size_t k = panel; k < (lines->together ? lines->n_panels : panel + 1); k++)
+        draw_panel(layout, lines, &lines->panels[k], y_axis, plot);
+}
+
 static void draw(struct ta_layout *layout, struct lines *lines)
 {
-    const size_t panels = lines->together ? 1 : lines->n_panels;
     const char *x_title = ta_data_title(layout, lines->x_column);
-    const double below = ta_guide_x_height(x_title);
-    double y = draw_legend(layout, lines), left = 0;
-    const double h = panel_height(layout, panels, y, below);
+    const double below = ta_guide_x_height(x_title), top = draw_legend(layout, lines);
+    struct grid grid = grid_of(layout, lines);
+    double bottom = 0;
+    const double h = panel_height(layout, grid.rows, top, below);
     struct ta_axis axes[TA_CHART_SERIES_MAX];
-    for (size_t i = 0; i < panels; i++) {
+    for (size_t i = 0; i < grid.panels; i++) {
         axes[i] = y_axis_of(layout, lines, &lines->panels[i], h);
-        left = fmax(left, ta_guide_y_width(layout, &axes[i]));
+        grid.left = fmax(grid.left, ta_guide_y_width(layout, &axes[i]));
     }
-    struct ta_plot plot = {.x = left, .w = layout->width - left - 10, .h = h};
-    lines->x_axis = x_axis_of(layout, lines, plot.w);
-    for (size_t i = 0; i < panels; i++) {
-        plot.y = y + TITLE_LINE;
-        draw_bands(layout, lines, &plot, i == 0);
-        ta_guide_x_grid(layout, &lines->x_axis, &plot);
-        ta_guide_y_axis(layout, &axes[i], &plot);
-        ta_guide_y_title(layout,
-                         lines->together ? ta_axis_symbol(&axes[i])
-                                         : ta_guide_title(layout, lines->panels[i].label, &axes[i]),
-                         plot.y + 2);
-        for (size_t k = i; k < (lines->together ? lines->n_panels : i + 1); k++)
-            draw_panel(layout, lines, &lines->panels[k], &axes[i], &plot);
-        y = plot.y + plot.h + PANEL_GAP;
+    for (size_t i = 0; i < grid.panels; i++) {
+        const struct ta_plot plot = plot_at(&grid, i, top, h);
+        if (i == 0)
+            lines->x_axis = x_axis_of(layout, lines, plot.w);
+        draw_plot(layout, lines, i, &axes[i], &plot, grid.left);
+        if (i + grid.columns >= grid.panels)
+            ta_guide_x_labels(layout, &lines->x_axis, &plot,
+                              ta_guide_title(layout, x_title, &lines->x_axis));
+        bottom = fmax(bottom, plot.y + plot.h + below);
     }
-    ta_guide_x_labels(layout, &lines->x_axis, &plot,
-                      ta_guide_title(layout, x_title, &lines->x_axis));
-    layout->height = plot.y + plot.h + below;
+    layout->height = bottom;
 }
 
 static void summarize(struct ta_layout *layout, const struct lines *lines)

@@ -14,8 +14,8 @@ struct item {
 
 struct pareto {
     struct item *items; /* rows with a value, largest first */
-    size_t n, n_shown, value_column, group_column;
-    double sum;
+    size_t n, n_joined, n_shown, value_column, group_column;
+    double sum, rest; /* of all, and of those that are not shown */
     enum ta_unit unit;
     struct ta_groups groups;
 };
@@ -26,6 +26,36 @@ static int descending(const void *a, const void *b)
     if (x->value != y->value)
         return (x->value < y->value) - (x->value > y->value);
     return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Rows of ranks that no label tells apart are one bar. */
+static bool sums_ranks(const struct ta_layout *layout)
+{
+    const size_t rank = ta_table_column(layout->table, "rank");
+    bool named = rank == SIZE_MAX;
+    for (int i = 0; i < TA_CHART_LABELS && layout->chart->label[i]; i++)
+        named |= rank == ta_data_column(layout, layout->chart->label[i]);
+    return !named;
+}
+
+/* Adds up rows of the same name; they are few, since ranks have the same names. */
+static void join_names(struct ta_layout *layout, struct pareto *pareto)
+{
+    struct ta_groups names;
+    if (!ta_data_groups(layout, ta_data_column(layout, layout->chart->label[0]), &names))
+        return;
+    size_t *at = ta_arena_alloc(layout->arena, (names.n + 1) * sizeof *at);
+    size_t n = 0;
+    for (size_t i = 0; at && i < pareto->n; i++) {
+        const size_t name = names.of_row[pareto->items[i].row];
+        if (at[name] == 0) {
+            pareto->items[n++] = pareto->items[i];
+            at[name] = n;
+        } else
+            pareto->items[at[name] - 1].value += pareto->items[i].value;
+    }
+    pareto->n_joined = pareto->n - n;
+    pareto->n = n;
 }
 
 static double share_of(const struct pareto *pareto, double value)
@@ -63,10 +93,10 @@ static void make_bar(struct ta_layout *layout, const struct pareto *pareto, size
 
 /* One line for all rows that are not drawn, so that the numbers add up to the whole.  It has no
  * bar: that would dwarf the others. */
-static void make_rest(struct ta_layout *layout, const struct pareto *pareto, double rest,
-                      double cumulative, struct ta_bar *bar)
+static void make_rest(struct ta_layout *layout, const struct pareto *pareto, double cumulative,
+                      struct ta_bar *bar)
 {
-    const char *value = ta_pen_value(layout, rest, pareto->unit);
+    const char *value = ta_pen_value(layout, pareto->rest, pareto->unit);
     *bar = (struct ta_bar){
         .kind = TA_BAR_STACK,
         .name = ta_pen_printf(
@@ -91,11 +121,18 @@ static void summarize(struct ta_layout *layout, const struct pareto *pareto)
         ta_pen_value(layout, share_of(pareto, fmax(0, pareto->items[0].value)), TA_UNIT_RATIO), few,
         ta_pen_value(layout, share_of(pareto, sum), TA_UNIT_RATIO),
         ta_pen_value(layout, pareto->sum, pareto->unit));
-    const char *sample = ta_pen_sample(layout, pareto->n, layout->table->n_rows - pareto->n);
-    layout->note = pareto->n_shown < pareto->n
+    const char *sample =
+        ta_pen_sample(layout, pareto->n, layout->table->n_rows - pareto->n - pareto->n_joined);
+    layout->note = pareto->rest > 0
                        ? ta_pen_printf(layout, "%s; the %zu largest are drawn, shares are of all.",
                                        sample, pareto->n_shown)
                        : ta_pen_printf(layout, "%s.", sample);
+}
+
+/* Bars that are named by their group need no legend. */
+static bool is_label(const struct ta_layout *layout, size_t column)
+{
+    return column == ta_data_column(layout, layout->chart->label[0]);
 }
 
 static bool color(struct ta_layout *layout, struct pareto *pareto)
@@ -109,6 +146,11 @@ static bool color(struct ta_layout *layout, struct pareto *pareto)
         scores[pareto->groups.of_row[pareto->items[i].row]] += pareto->items[i].value;
     if (scores)
         ta_data_color_groups(&pareto->groups, scores);
+    /* Without a legend there is no end to the classes that have their own. */
+    for (size_t i = 0; is_label(layout, pareto->group_column) && i < pareto->groups.n; i++) {
+        const enum ta_ink ink = ta_data_class_ink(pareto->groups.names[i]);
+        pareto->groups.inks[i] = ink != TA_INK_NONE ? ink : pareto->groups.inks[i];
+    }
     return scores;
 }
 
@@ -133,19 +175,18 @@ static void draw(struct ta_layout *layout, struct pareto *pareto)
         free(list.bars);
         return;
     }
-    list.n_legend = ta_data_legend(layout, &pareto->groups, TA_MARK_RECT, list.legend);
+    if (!is_label(layout, pareto->group_column))
+        list.n_legend = ta_data_legend(layout, &pareto->groups, TA_MARK_RECT, list.legend);
+    for (size_t i = pareto->n_shown; i < pareto->n; i++)
+        pareto->rest += fmax(0, pareto->items[i].value);
     summarize(layout, pareto);
-    double cumulative = 0, rest = 0;
-    for (size_t i = 0; i < pareto->n; i++) {
-        double value = fmax(0, pareto->items[i].value);
-        cumulative += value;
-        if (i < pareto->n_shown)
-            make_bar(layout, pareto, i, cumulative, &list.bars[list.n++]);
-        else
-            rest += value;
+    double cumulative = 0;
+    for (size_t i = 0; i < pareto->n_shown; i++) {
+        cumulative += fmax(0, pareto->items[i].value);
+        make_bar(layout, pareto, i, cumulative, &list.bars[list.n++]);
     }
-    if (pareto->n_shown < pareto->n)
-        make_rest(layout, pareto, rest, cumulative, &list.bars[list.n++]);
+    if (pareto->rest > 0)
+        make_rest(layout, pareto, cumulative + pareto->rest, &list.bars[list.n++]);
     ta_bars_draw(layout, &list);
     free(list.bars);
 }
@@ -167,6 +208,8 @@ void ta_lay_pareto(struct ta_layout *layout)
             pareto.items[pareto.n++] = (struct item){row, value};
             sum += fmax(0, value);
         }
+        if (sums_ranks(layout))
+            join_names(layout, &pareto);
         /* A table may not list all, but never lists more. */
         pareto.sum = fmax(sum, (double)layout->chart->whole);
         if (pareto.n)

@@ -73,7 +73,7 @@ static double draw_legend(struct ta_layout *layout, const struct ta_scatter *s)
             entries[n++] =
                 (struct ta_legend_entry){s->groups.inks[i], TA_MARK_CIRCLE, s->groups.names[i]};
     if (rest)
-        entries[n++] = (struct ta_legend_entry){TA_INK_REST, TA_MARK_CIRCLE,
+        entries[n++] = (struct ta_legend_entry){s->groups.rest, TA_MARK_CIRCLE,
                                                 ta_pen_printf(layout, "other (%zu)", rest)};
     return ta_guide_legend(layout, entries, n, 0) + 6;
 }
@@ -109,7 +109,7 @@ static void draw_frame(struct ta_layout *layout, struct ta_scatter *s)
     make_axes(s);
     ta_guide_y_axis(layout, &s->y_axis, &s->plot);
     ta_guide_x_axis(layout, &s->x_axis, &s->plot, x_title);
-    ta_guide_y_title(layout, ta_data_title(layout, s->y_column), top);
+    ta_guide_y_title(layout, ta_data_title(layout, s->y_column), 0, top);
     layout->height = s->plot.y + s->plot.h + below;
 }
 
@@ -249,10 +249,10 @@ static void summarize(struct ta_layout *layout, const struct ta_scatter *s)
                                             ta_pen_value(layout, (double)s->n, TA_UNIT_COUNT),
                                             s->size_column == SIZE_MAX ? "first" : "largest")
                             : "";
-    const char *area = s->size_column == SIZE_MAX
-                           ? ""
-                           : ta_pen_printf(layout, " The area of a dot is its %s.",
-                                           ta_data_title(layout, s->size_column));
+    const char *area =
+        s->size_column == SIZE_MAX
+            ? ""
+            : ta_pen_printf(layout, " Area of a dot: %s.", ta_data_title(layout, s->size_column));
     layout->note = ta_pen_printf(layout, "%s%s.%s", sample, shown, area);
 }
 

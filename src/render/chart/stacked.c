@@ -98,7 +98,7 @@ static bool choose_groups(struct ta_layout *layout, struct stack *stack,
     }
     if (others) {
         stack->series[own].label = ta_pen_printf(layout, "other classes (%zu)", groups->n - own);
-        stack->series[own].ink = TA_INK_REST;
+        stack->series[own].ink = ta_data_rest_ink(groups->names, groups->n);
     }
     stack->n_series = own + others;
     return totals;
@@ -231,14 +231,29 @@ static void summarize(struct ta_layout *layout, const struct stack *stack)
                           ta_pen_value(layout, first_share(least), TA_UNIT_RATIO));
 }
 
+/* What all segments of a bar are of. */
+static const char *whole_of(const struct ta_layout *layout, const struct stack *stack)
+{
+    switch (stack->unit) {
+    case TA_UNIT_NS:
+        return "Time";
+    case TA_UNIT_BYTES:
+        return "Memory";
+    case TA_UNIT_COUNT:
+        return "Count";
+    default:
+        return ta_data_title(layout, stack->value_column);
+    }
+}
+
 static void draw(struct ta_layout *layout, struct stack *stack)
 {
     size_t n_shown =
         layout->chart->top && layout->chart->top < stack->n ? layout->chart->top : stack->n;
     bool all = n_shown <= ROWS_SHOWN && n_shown <= ta_bars_room(layout);
     bool overview = !all && stack->n > WORST_SHOWN;
-    struct ta_bar_list list = {.face = TA_FACE_SMALL, .unit = stack->unit, .title = "Time"};
-    list.title = stack->unit == TA_UNIT_NS ? "Time" : ta_data_title(layout, stack->value_column);
+    struct ta_bar_list list = {.face = TA_FACE_SMALL, .unit = stack->unit};
+    list.title = whole_of(layout, stack);
     list.heads[0] = "Total";
     list.bars = calloc(n_shown + WORST_SHOWN + TA_CHART_SERIES_MAX + 2, sizeof *list.bars);
     if (!list.bars) {
