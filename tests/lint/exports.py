@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 # docs/adr/0034-what-is-public.md
-MOST_FUNCTIONS = 182
+MOST_FUNCTIONS = 183
 
 # A function or variable with its comment or the declaration before it.
 DECLARED = re.compile(r"\bTA_API\b[^;{}()]*?\b(ta_\w+)\s*[(\[;]")

@@ -693,7 +693,7 @@ static void test_dots_stay_below_their_roof(void **state)
     assert_int_equal(dots, 60);
     assert_int_equal(count_texts(scene, "989 TFLOP/s"), 1);
     assert_int_equal(count_texts(scene, "4.80 TB/s"), 1); /* one line rises for both */
-    assert_non_null(strstr(scene->caption, "The area of a dot is its Time"));
+    assert_non_null(strstr(scene->caption, "Area of a dot: Time"));
     ta_scene_free(scene);
     ta_report_free(world.report);
 }

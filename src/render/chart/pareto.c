@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Pareto chart: the largest rows as bars, with their cumulative share of all rows as text. */
 #include "render/chart/bars.h"
+#include "report/tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,10 +29,10 @@ static int descending(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* Rows of ranks that no label tells apart are one bar. */
+/* Rows that differ by their ranks alone are one bar. */
 static bool sums_ranks(const struct ta_layout *layout)
 {
-    const size_t rank = ta_table_column(layout->table, "rank");
+    const size_t rank = ta_table_rank(layout->table);
     bool named = rank == SIZE_MAX;
     for (int i = 0; i < TA_CHART_LABELS && layout->chart->label[i]; i++)
         named |= rank == ta_data_column(layout, layout->chart->label[i]);
