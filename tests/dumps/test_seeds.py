@@ -34,7 +34,7 @@ def names_in(report):
 
 
 def charts_of(path):
-    """All that are declared; the list of `chart` lacks those of a single bar."""
+    """All that are declared; the list of `chart` lacks what has a single bar."""
     done = subprocess.run([PROGRAM, "--no-config", "--quiet", "report", path, "--json"], check=True,
                           capture_output=True, text=True)
     return set(re.findall(r'"(?:chart|next)": \{"id": "([^"]+)"', done.stdout))
