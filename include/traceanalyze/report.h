@@ -399,6 +399,20 @@ enum ta_over_ranks {
     TA_OVER_SHARE      /* share of the sum of all rows */
 };
 
+/* How a column takes its cells from another table, where that has several rows for one. */
+enum ta_joint_way {
+    TA_JOINT_FIRST, /* the cell of the first of them: of tables in order, of what matters most */
+    TA_JOINT_SUM,   /* the sum of theirs, of integers */
+    TA_JOINT_COUNT  /* how many they are; of no column */
+};
+
+/* The column of another table that a column repeats, for the same name, rank or device.  The core
+ * fills it when all tables are there; the analysis that has the table leaves its cells out. */
+struct ta_joint {
+    const char *table, *column; /* NULL: a column of its own */
+    enum ta_joint_way way;
+};
+
 struct ta_column {
     const char *key;   /* stable name in report.json */
     const char *title; /* column head */
@@ -412,6 +426,10 @@ struct ta_column {
     bool is_ratio_of_change; /* says the same as the change next to it, which pages show */
     enum ta_reading read_as;
     enum ta_over_ranks over_ranks;
+    struct ta_joint from; /* of a table with joined_by (table.h) */
+    /* Where it is 0 in every row, that is an answer if the column with this key is not: of a part,
+     * its whole.  Its own key: always.  NULL: it means that there is nothing of the kind. */
+    const char *zero_of;
 };
 
 static inline bool ta_column_is_number(const struct ta_column *column)
@@ -463,7 +481,7 @@ enum ta_gain {
 /* What a finding is about, where others may be about the same: those are told as one. */
 enum ta_effect {
     TA_EFFECT_OTHER,
-    TA_EFFECT_LATE_RANK,    /* `rank` is slower than the others */
+    TA_EFFECT_LATE_RANK,     /* `rank` is slower than the others */
     TA_EFFECT_SLOWED_DEVICE, /* the GPU of `rank` runs below its clock */
     TA_EFFECT_HOST_COPY,     /* copies from or to the host hold up */
     TA_EFFECT_CACHED_STEP    /* steps that a cache answers take longer than what it keeps */

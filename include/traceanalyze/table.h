@@ -87,6 +87,7 @@ enum ta_tier {
     TA_TIER_ANSWER,  /* answers the question of its chapter: shown there */
     TA_TIER_DETAIL,  /* to look things up in: breaks another table down, or records what was read;
                         it is in the appendix */
+    TA_TIER_CHART,   /* its chart answers, and is shown there; the table itself is a detail */
     TA_TIER_POINTS,  /* the points of its chart: people see the chart, where there is one, with its
                         data */
     TA_TIER_INTERNAL /* for other analyses alone: no output shows it */
@@ -177,6 +178,7 @@ struct ta_digest {
 };
 
 #define TA_TABLE_CHARTS 4
+#define TA_JOINT_KEYS 2
 
 struct ta_table_def {
     const char *id, *title;
@@ -190,6 +192,10 @@ struct ta_table_def {
         const struct ta_column *by; /* NULL: rows keep the order of adding */
         enum ta_direction direction;
     } order;
+    /* The columns whose cells, where another table has a column of the same key, say which of its
+     * rows belong to a row: columns with `from` repeat what those rows say.  So tables that answer
+     * one question are read as one. */
+    const struct ta_column *joined_by[TA_JOINT_KEYS];
     /* Rows of the table that reports of several parts of a run make together. */
     enum ta_joining {
         TA_JOIN_ROWS, /* row after row, where it has a column of ranks; else of no part */
@@ -221,6 +227,15 @@ static inline enum ta_tier ta_table_tier(const struct ta_table *table)
 static inline bool ta_table_is_open(const struct ta_section *section, const struct ta_table *table)
 {
     return ta_table_tier(table) == TA_TIER_ANSWER && section->chapter != TA_CHAPTER_APPENDIX;
+}
+
+/* Whether people see its chart in the chapter of its section, while the table is in the appendix.
+ */
+static inline bool ta_table_is_charted(const struct ta_section *section,
+                                       const struct ta_table *table)
+{
+    return ta_table_tier(table) == TA_TIER_CHART && table->chart &&
+           section->chapter != TA_CHAPTER_APPENDIX;
 }
 
 /* Whether people see its chart instead of it. */
@@ -446,7 +461,7 @@ static inline bool ta_ref_reads(const struct ta_refs *in, size_t ref, size_t row
     [(mean) + 4] = {"p50_ns", "p50", TA_NS_MEAN, .better = TA_LOWER, .doc = "Median duration"}, \
     [(mean) + 5] = {"p95_ns", "p95", TA_NS_MEAN, .better = TA_LOWER, .detail = true, \
                     .doc = "95th percentile of the durations (type 7)"}, \
-    [(mean) + 6] = {"p99_ns", "p99", TA_NS_MEAN, .better = TA_LOWER, \
+    [(mean) + 6] = {"p99_ns", "p99", TA_NS_MEAN, .better = TA_LOWER, .detail = true, \
                     .doc = "99th percentile of the durations (type 7)"}
 
 /* How many columns these are: the enumerator after `mean` is mean + TA_SPREAD. */

@@ -275,7 +275,11 @@ enum {
     BY_RANK_INPUT,
     BY_RANK_LATENCY,
     BY_RANK_QUEUED,
-    BY_RANK_UNKNOWN
+    BY_RANK_UNKNOWN,
+    BY_RANK_DEPTH,
+    BY_RANK_EMPTY,
+    BY_RANK_LATE,
+    BY_RANK_DELAY
 };
 static const struct ta_column by_rank_columns[] = {
     [BY_RANK_RANK] = TA_RANK_COLUMN,
@@ -311,6 +315,21 @@ static const struct ta_column by_rank_columns[] = {
         {"unknown_ns", "Unknown", TA_NS, .better = TA_LOWER,
          .doc = "Idle time whose cause is unknown: no launch or no kernel was recorded, the "
                 "profiler interrupted, or the device began more than 1 ms late"},
+    [BY_RANK_DEPTH] =
+        {"depth_mean", "Queue depth", TA_NUMBER, .role = TA_NOTE,
+         .from = {"launch_queue.by_rank", "depth_mean"},
+         .doc = "Launches that are not finished, averaged over the window; a graph is one"},
+    [BY_RANK_EMPTY] = {"empty_share", "Queue empty", TA_RATIO, .better = TA_LOWER, .role = TA_NOTE,
+                       .from = {"launch_queue.by_rank", "empty_share"},
+                       .doc = "Share of the window in which nothing was launched or running"},
+    [BY_RANK_LATE] = {"late", "Late launches", TA_COUNT, .better = TA_LOWER, .role = TA_NOTE,
+                      .from = {"launch_queue.by_rank", "late"},
+                      .doc = "Activities that began more than 100 µs after their launch although "
+                             "the device had been idle for as long"},
+    [BY_RANK_DELAY] = {"delay_p50_ns", "Launch delay p50", TA_NS_MEAN, .role = TA_NOTE,
+                       .from = {"launches.by_rank", "delay_p50_ns"},
+                       .doc = "Median time from the end of a launch call to the start of its "
+                              "activity, all devices of the rank"},
 };
 
 static const struct ta_chart_def rank_chart = {
@@ -336,8 +355,10 @@ static const struct ta_table_def by_rank = {
     "Idle time by rank",
     TA_COLUMNS(by_rank_columns),
     .doc = "One row per rank and device that was ever idle between its first and its last "
-           "activity, with the causes of `gpu_idle.by_cause` in groups that add up to `idle_ns`. "
-           "Chart `idle-breakdown`.",
+           "activity, with the causes of `gpu_idle.by_cause` in groups that add up to `idle_ns`, "
+           "and what `launch_queue.by_rank` and `launches.by_rank` say of its launches. Chart "
+           "`idle-breakdown`.",
+    .joined_by = {&by_rank_columns[BY_RANK_RANK], &by_rank_columns[BY_RANK_DEVICE]},
     .chart = {&rank_chart},
     .rank_words = "GPU idle",
     .parts_of_whole = true};

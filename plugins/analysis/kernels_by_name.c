@@ -33,8 +33,15 @@ enum {
     KERNEL_CALLS,
     KERNEL_TOTAL,
     KERNEL_SHARE,
+    KERNEL_BUSY,
     KERNEL_MEAN,
-    KERNEL_KIND = KERNEL_MEAN + TA_SPREAD,
+    KERNEL_ERROR = KERNEL_MEAN + TA_SPREAD,
+    KERNEL_ROOFLINE,
+    KERNEL_BOUND,
+    KERNEL_ABOVE_ROOF,
+    KERNEL_WAVES,
+    KERNEL_WAVES_LOST,
+    KERNEL_KIND,
     KERNEL_FAMILY
 };
 static const struct ta_column by_name_columns[] = {
@@ -49,9 +56,35 @@ static const struct ta_column by_name_columns[] = {
         {"total_ns", "Total", TA_NS, .better = TA_LOWER, .read_as = TA_AS_KERNEL_TIME,
          .over_ranks = TA_OVER_TIME,
          .doc = "Sum of the kernel durations, all ranks; kernels at the same time add up"},
-    [KERNEL_SHARE] = {"share", "Share", TA_RATIO, .over_ranks = TA_OVER_SHARE,
+    [KERNEL_SHARE] = {"share", "Share", TA_RATIO, .over_ranks = TA_OVER_SHARE, .detail = true,
                       .doc = "Total as a share of the time of all kernels"},
+    [KERNEL_BUSY] = {"busy_share", "Share of busy", TA_RATIO, .role = TA_NOTE,
+                     .from = {"gpu_time.by_name", "share"},
+                     .doc = "Its share of the busy time of all ranks; kernels that overlap divide "
+                            "the time evenly"},
     TA_SPREAD_COLUMNS(KERNEL_MEAN),
+    [KERNEL_ERROR] = {"p50_error_ns", "p50 ±", TA_NS_MEAN, .better = TA_LOWER,
+                      .doc =
+                          "Half the width of the 95 % confidence interval of p50; none for fewer "
+                          "than 6 executions"},
+    [KERNEL_ROOFLINE] =
+        {"efficiency", "Roofline", TA_RATIO, .better = TA_HIGHER, .role = TA_NOTE,
+         .from = {"roofline.by_kernel", "efficiency"},
+         .doc = "Shortest possible time by the peaks of the device, as a share of the actual time; "
+                "for calls with known FLOPs and bytes that launched only this kernel"},
+    [KERNEL_BOUND] = {"bound", "Bound by", TA_TEXT, .role = TA_NOTE, .detail = true,
+                      .from = {"roofline.by_kernel", "bound"},
+                      .doc = "What limits these calls: compute or memory bandwidth"},
+    [KERNEL_ABOVE_ROOF] = {"above_roof_ns", "Above roof", TA_NS, .better = TA_LOWER,
+                           .role = TA_NOTE, .from = {"roofline.by_kernel", "above_roof_ns"},
+                           .doc = "Time of these calls minus the shortest possible time"},
+    [KERNEL_WAVES] = {"wave_efficiency", "Wave fill", TA_RATIO, .better = TA_HIGHER,
+                      .role = TA_NOTE, .from = {"kernels.waves", "efficiency"},
+                      .doc = "Share of its time in which multiprocessors had a thread block"},
+    [KERNEL_WAVES_LOST] = {"wave_lost_ns", "Lost in waves", TA_NS, .better = TA_LOWER,
+                           .role = TA_NOTE, .detail = true, .from = {"kernels.waves", "lost_ns"},
+                           .doc = "Time in which multiprocessors had no thread block: in the last "
+                                  "wave, or because there were fewer blocks than multiprocessors"},
     [KERNEL_KIND] = {"kind", "What it does", TA_TEXT,
                      .doc = "What the kernel does, by its name: gemm, attention, norm and so on"},
     [KERNEL_FAMILY] =
@@ -77,12 +110,17 @@ static const struct ta_table_def by_name = {
     .doc = "One row per kernel name, all ranks together. `comm`: the name contains, in any letter "
            "case, `nccl…kernel`, `rccl`, `nvshmem`, `multimem_all_reduce`, `cross_device_reduce`, "
            "`one_shot_all_reduce` and its spellings, `hcom_`, or `deep_ep`. The list is part of "
-           "`src/model/kernel_names.def`. Chart `kernels-pareto`.",
+           "`src/model/kernel_names.def`. Its columns repeat what `gpu_time.by_name`, "
+           "`roofline.by_kernel` and `kernels.waves` say of the kernel. Chart `kernels-pareto`.",
+    .joined_by = {&by_name_columns[KERNEL_NAME]},
     .chart = {&pareto},
     .order = {&by_name_columns[KERNEL_TOTAL], TA_DESCENDING},
     .joining = TA_JOIN_SUMS,
     .brief = &(const struct ta_brief){
-        .place = 210, .rows = 8, .largest = &by_name_columns[KERNEL_TOTAL]}};
+        .place = 210,
+        .rows = 8,
+        .largest = &by_name_columns[KERNEL_TOTAL],
+        .never = {&by_name_columns[KERNEL_SHARE]}}}; /* the share of busy time says more */
 
 /* Rows of kernels.quantiles. */
 enum { QUANTILES_MOST = 50 };
@@ -258,6 +296,15 @@ static bool finish_quantiles(const struct ta_partial *names, struct ta_section_b
     return true;
 }
 
+/* Half the width of the interval of the median. */
+static struct ta_cell error_of(const struct ta_dist *times)
+{
+    int64_t low, high;
+    return ta_dist_quantile_interval(times, 50, CONFIDENCE, &low, &high)
+               ? ta_num((double)(high - low) / 2)
+               : ta_null();
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -275,7 +322,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [KERNEL_CALLS] = ta_int(ta_dist_count(times)),
                [KERNEL_TOTAL] = ta_int(ta_dist_sum(times)),
                [KERNEL_SHARE] = ta_share(ta_dist_sum(times), all_ns),
-               TA_SPREAD_CELLS(KERNEL_MEAN, times),
+               TA_SPREAD_CELLS(KERNEL_MEAN, times), [KERNEL_ERROR] = error_of(times),
                [KERNEL_KIND] = ta_text(ta_slice_of(ta_kernel_kind_name(facts.kind))),
                [KERNEL_FAMILY] = ta_text(ta_slice_of(facts.known ? facts.family : "unknown")));
     }

@@ -44,7 +44,11 @@ enum {
     OP_DEVICE,
     OP_DEVICE_SELF,
     OP_EXPOSED,
-    OP_KERNELS
+    OP_KERNELS,
+    OP_BUSY,
+    OP_ABOVE_ROOF,
+    OP_SHAPES,
+    OP_MAIN_SHAPES
 };
 static const struct ta_column by_operator_columns[] = {
     [OP_NAME] = {"name", "Name", TA_TEXT,
@@ -71,18 +75,36 @@ static const struct ta_column by_operator_columns[] = {
                 "split evenly between the activities that run. All rows add up to the busy time"},
     [OP_KERNELS] = {"kernels", "Kernels", TA_COUNT,
                     .doc = "Kernels among the activities that it launched itself"},
+    [OP_BUSY] =
+        {"device_busy_ns", "Device busy", TA_NS, .better = TA_LOWER, .role = TA_NOTE,
+         .detail = true, .from = {"ops.device_time", "device_busy_ns"},
+         .doc = "Busy time of the device activities that it launched itself, per rank and device"},
+    [OP_ABOVE_ROOF] = {"above_roof_ns", "Above roof", TA_NS, .better = TA_LOWER, .role = TA_NOTE,
+                       .from = {"roofline.by_op", "above_roof_ns", TA_JOINT_SUM},
+                       .doc = "For calls with known FLOPs and bytes: time minus the shortest "
+                              "possible time by the peaks of the device"},
+    [OP_SHAPES] = {"shapes", "Shapes", TA_COUNT, .role = TA_NOTE,
+                   .from = {"ops.by_shape", .way = TA_JOINT_COUNT},
+                   .doc = "Number of different input shapes, among those in the table of shapes"},
+    [OP_MAIN_SHAPES] = {"main_shapes", "Input shapes that take most", TA_TEXT, .role = TA_NOTE,
+                        .from = {"ops.by_shape", "shapes"},
+                        .doc = "Input shapes with which it takes the most device time"},
 };
 
 static const struct ta_table_def by_operator = {
     "ops.by_operator", "Operators", TA_COLUMNS(by_operator_columns),
-    .doc = "One row per operator, all ranks together. Device work belongs to the innermost "
-           "operator that was open on the launching thread, as in `ops.device_time`: kernels of "
-           "the backward pass to the operators of the autograd thread, kernels of a graph to the "
-           "graph's launch. Runtime calls outside all operators that launched work are rows of "
-           "kind `call`, activities without a known launch the row \"(no launch recorded)\". So Σ "
-           "`device_self_ns` is the sum of all activities, and Σ `device_exposed_ns` is Σ "
-           "`busy_ns` of `gpu_time.by_rank`. Totals count an operator within itself once; torch's "
-           "`key_averages` counts it twice. Step markers are one row."};
+    .doc =
+        "One row per operator, all ranks together. Device work belongs to the innermost "
+        "operator that was open on the launching thread, as in `ops.device_time`: kernels of "
+        "the backward pass to the operators of the autograd thread, kernels of a graph to the "
+        "graph's launch. Runtime calls outside all operators that launched work are rows of "
+        "kind `call`, activities without a known launch the row \"(no launch recorded)\". So Σ "
+        "`device_self_ns` is the sum of all activities, and Σ `device_exposed_ns` is Σ "
+        "`busy_ns` of `gpu_time.by_rank`. Totals count an operator within itself once; torch's "
+        "`key_averages` counts it twice. Step markers are one row. Its columns repeat what "
+        "`ops.device_time`, `ops.by_shape` and `roofline.by_op` say of the operator. Its columns "
+        "repeat what `ops.device_time`, `ops.by_shape` and `roofline.by_op` say of the operator.",
+    .joined_by = {&by_operator_columns[OP_NAME]}};
 
 /* ---- map ------------------------------------------------------------------------------------- */
 

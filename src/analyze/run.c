@@ -226,5 +226,7 @@ enum ta_status ta_finish(struct ta_ctx *ctx, struct ta_partial_set *set, const i
         if (n_ranks >= TA_FILES_MANY && ctx->shared->memory_freed)
             ctx->shared->memory_freed();
     }
+    if (status == TA_OK && !ta_report_join_columns(report))
+        status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot join the tables of the report");
     return status;
 }

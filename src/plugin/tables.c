@@ -355,6 +355,43 @@ static enum ta_status check_briefs(struct ta_ctx *ctx, const struct ta_registry 
     return status;
 }
 
+/* The column of another table that a column repeats: there, of its type, and found by a key. */
+static enum ta_status check_joint(struct ta_ctx *ctx, const struct ta_registry *registry,
+                                  const struct ta_table_def *def, const struct ta_column *column)
+{
+    const struct party party = {"Table", def->id};
+    const struct ta_ref ref = {.table = column->from.table, .column = column->from.column};
+    const enum ta_status status = check_reads(ctx, registry, &party, &ref, 1);
+    if (status != TA_OK)
+        return status;
+    const struct ta_table_def *other = ta_registry_table(registry, ref.table, NULL);
+    bool is_found = false, is_alike = !ref.column;
+    for (size_t i = 0; i < TA_JOINT_KEYS && def->joined_by[i]; i++)
+        is_found |= has_column(other, def->joined_by[i]->key);
+    for (size_t i = 0; ref.column && i < other->n_columns; i++)
+        if (strcmp(other->columns[i].key, ref.column) == 0)
+            is_alike = other->columns[i].type == column->type &&
+                       other->columns[i].unit == column->unit && !other->columns[i].from.table;
+    if (!is_found || !is_alike)
+        return ta_fail(ctx, TA_ERR_PLUGIN,
+                       "Table \"%s\", column \"%s\": the column of \"%s\" that it repeats has %s",
+                       def->id, column->key, ref.table,
+                       is_found ? "another type or unit, or repeats one itself" : "no key of its");
+    return TA_OK;
+}
+
+static enum ta_status check_joints(struct ta_ctx *ctx, const struct ta_registry *registry)
+{
+    enum ta_status status = TA_OK;
+    for (size_t i = 0; i < registry->n_tables; i++) {
+        const struct ta_table_def *def = registry->tables[i].def;
+        for (size_t k = 0; k < def->n_columns && status == TA_OK; k++)
+            if (def->columns[k].from.table)
+                status = check_joint(ctx, registry, def, &def->columns[k]);
+    }
+    return status;
+}
+
 const struct ta_ref *ta_plugin_reads(const struct ta_plugin *plugin, size_t *n)
 {
     *n = 0;
@@ -381,12 +418,9 @@ const struct ta_ref *ta_plugin_reads(const struct ta_plugin *plugin, size_t *n)
 
 static enum ta_status check_plugins(struct ta_ctx *ctx, const struct ta_registry *registry)
 {
-    static const char *const kinds[TA_KIND_COUNT] = {[TA_KIND_input] = "Input",
-                                                     [TA_KIND_log] = "Log",
-                                                     [TA_KIND_analysis] = "Analysis",
-                                                     [TA_KIND_advice] = "Rule",
-                                                     [TA_KIND_headline] = "Headline",
-                                                     [TA_KIND_output] = "Output"};
+    static const char *const kinds[TA_KIND_COUNT] = {
+        [TA_KIND_input] = "Input", [TA_KIND_log] = "Log",           [TA_KIND_analysis] = "Analysis",
+        [TA_KIND_advice] = "Rule", [TA_KIND_headline] = "Headline", [TA_KIND_output] = "Output"};
     enum ta_status status = TA_OK;
     for (int kind = 0; kind < TA_KIND_COUNT; kind++)
         for (size_t i = 0; i < registry->count[kind] && status == TA_OK; i++) {
@@ -407,6 +441,8 @@ enum ta_status ta_registry_check(struct ta_ctx *ctx, struct ta_registry *registr
                                  (*part)->reads, (*part)->n_reads);
     if (status == TA_OK)
         status = check_briefs(ctx, registry);
+    if (status == TA_OK)
+        status = check_joints(ctx, registry);
     return status == TA_OK ? check_plugins(ctx, registry) : status;
 }
 

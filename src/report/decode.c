@@ -63,6 +63,8 @@ static void declare_columns(struct ta_column *columns, size_t n, const struct ta
             columns[i].over_ranks = declared->over_ranks;
             columns[i].weight = declared->weight;
             columns[i].detail = declared->detail;
+            columns[i].from = declared->from;
+            columns[i].zero_of = declared->zero_of;
             columns[i].is_ratio_of_change = declared->is_ratio_of_change;
         }
 }

@@ -109,6 +109,8 @@ static const char *copy(struct ta_report *report, const char *text)
 
 static struct ta_cell copy_cell(struct ta_report *report, struct ta_cell cell)
 {
+    if (cell.kind == TA_CELL_UNSET)
+        return ta_null();
     if (cell.kind == TA_CELL_TEXT) {
         cell.text.ptr = ta_arena_copy(&report->arena, cell.text);
         if (!cell.text.ptr)
@@ -282,6 +284,8 @@ static bool are_a_row(struct ta_table_builder *table, const struct ta_cell *cell
         const enum ta_cell_kind kind = cells[i].kind;
         if (table->table.def ? fits(column, kind) : kind != TA_CELL_UNSET)
             continue;
+        if (column->from.table && kind == TA_CELL_UNSET)
+            continue; /* comes with ta_report_join_columns() */
         note_fault(table->report,
                    kind == TA_CELL_UNSET ? "A row has no cell for a column"
                                          : "A cell is not of the type of its column",

@@ -63,6 +63,10 @@ int64_t ta_report_input_date(const struct ta_report *report);
  * it has finished. */
 void ta_report_trim(struct ta_report *report);
 
+/* Fills the columns that repeat those of other tables (struct ta_joint), which are all there. False
+ * without memory. */
+bool ta_report_join_columns(struct ta_report *report) TA_MUST_CHECK;
+
 /* Orders rows of so many columns by one of them, and rows that are equal there by all; what is
  * missing comes last. */
 void ta_cells_sort(struct ta_cell *cells, size_t n_rows, size_t n_columns, size_t column,

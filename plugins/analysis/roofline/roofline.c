@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* roofline.by_op, roofline.by_rank, roofline.unknown: what operators compute and move, against what
- * their device can do (Williams, Waterman and Patterson, "Roofline", CACM 52(4), 2009).
+/* roofline.by_op, roofline.by_kernel, roofline.by_rank, roofline.unknown: what operators compute
+ * and move, against what their device can do (Williams, Waterman and Patterson, "Roofline", CACM
+ * 52(4), 2009).
  *
  * A kernel belongs to the innermost operator around its launch that has a formula; each call of
  * that operator counts its work once, whatever the number of its kernels. */
@@ -68,6 +69,7 @@ static const struct ta_partial_def partials[] = {
     [PART_LACKS] = {"lacks", lack_fields, LACK_FIELDS},
     [PART_DEVICES] = {"devices", device_fields, DEV_FIELDS},
     [PART_FLOPS] = {"flops", flop_fields, FLOPS_FIELDS},
+    [PART_KERNELS] = {"kernels", op_fields, OP_FIELDS},
     {0},
 };
 
@@ -81,11 +83,12 @@ struct mapping {
     struct ta_activities activities;
     struct ta_kernels kernels;
     struct counting counting;
-    struct owner *owners;  /* of the activities */
-    uint8_t *seen, *outer; /* a bit per span: work counted; a product lies inside */
+    struct owner *owners; /* of the activities */
+    /* A bit per span: work counted; a product lies inside; it has a kernel; it has several. */
+    uint8_t *seen, *outer, *launched, *several;
     struct entry *entries; /* calls of one kind on one device */
     size_t n_entries, max_entries;
-    struct ta_map entry_of, lack_of;
+    struct ta_map entry_of, lack_of, kernel_of;
     struct ta_outward outward;
     bool failed;
 };
@@ -261,6 +264,28 @@ static void add_lack(struct mapping *m, ta_row owner, enum lack lack, int64_t du
     ta_sum(&row[LACK_TOTAL], dur);
 }
 
+/* A kernel that is all that a call launched: the work of the call is its own. */
+static void add_alone(struct mapping *m, const struct ta_activity *a, const struct entry *entry)
+{
+    const struct counted *counted = &m->counting.at[entry->counted];
+    const struct work *w = &counted->work;
+    const struct ta_device *known = ta_trace_device(m->trace, entry->device);
+    const struct ta_device facts = known ? *known : (struct ta_device){.name = {"", 0}};
+    const int64_t dur = m->spans.dur[a->span];
+    int64_t *row = ta_partial_cached(
+        m->out[PART_KERNELS], &m->kernel_of,
+        (uint64_t)(entry - m->entries) << 32 | (uint64_t)a->kernel,
+        (const struct ta_key[]){ta_key_text(ta_trace_text(m->trace, m->kernels.at[a->kernel].name)),
+                                ta_key_int(w->class), ta_key_text(TA_LIT("")),
+                                ta_key_text(ta_slice_of(w->type->name)), ta_key_int(w->flop),
+                                ta_key_int(w->bytes), ta_key_text(facts.name),
+                                ta_key_int(facts.multiprocessors), ta_key_int(facts.memory_bytes)});
+    ta_sum(&row[OP_CALLS], 1);
+    ta_sum(&row[OP_KERNELS], 1);
+    ta_sum(&row[OP_BUSY], dur);
+    ta_sum(&row[OP_EVIDENCE + evidence_of(&m->kernels.at[a->kernel].facts)], dur);
+}
+
 /* A kernel of an operator with a formula. */
 static enum lack add_kernel(struct mapping *m, const struct ta_activity *a,
                             const struct owner *owner, struct current *device)
@@ -282,6 +307,8 @@ static enum lack add_kernel(struct mapping *m, const struct ta_activity *a,
     ta_sum(&entry->row[OP_KERNELS], 1);
     ta_sum(&entry->row[OP_BUSY], busy);
     ta_sum(&device->row[DEV_COVERED_NS], dur);
+    if (!test(m->several, owner->row))
+        add_alone(m, a, entry);
     const bool has_flop = counted->work.flop != TA_MISSING;
     ta_sum(&device->row[DEV_FLOP_NS], has_flop ? dur : 0);
     if (has_flop && is_product(&m->kernels.at[a->kernel].facts))
@@ -340,7 +367,10 @@ static void free_mapping(struct mapping *m)
     free(m->owners);
     free(m->seen);
     free(m->outer);
+    free(m->launched);
+    free(m->several);
     ta_map_free(&m->entry_of);
+    ta_map_free(&m->kernel_of);
     ta_outward_free(&m->outward);
     ta_map_free(&m->lack_of);
 }
@@ -362,12 +392,15 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         .kernels = ta_trace_kernels(trace),
         .seen = calloc(ta_trace_spans(trace).n / 8 + 1, 1),
         .outer = calloc(ta_trace_spans(trace).n / 8 + 1, 1),
+        .launched = calloc(ta_trace_spans(trace).n / 8 + 1, 1),
+        .several = calloc(ta_trace_spans(trace).n / 8 + 1, 1),
     };
     m->owners = reallocarray(NULL, m->activities.n + 1, sizeof *m->owners);
     m->outward.parent = m->spans.parent;
     struct current device = {.id = TA_MISSING};
     counting_begin(&m->counting, trace);
-    m->failed = m->counting.failed || !m->owners || !m->seen || !m->outer;
+    m->failed =
+        m->counting.failed || !m->owners || !m->seen || !m->outer || !m->launched || !m->several;
     if (!m->failed) {
         /* All are found first: which operators have a product inside that launched something itself
          * is known only then. */
@@ -382,6 +415,8 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                                            : find_owner(m, a->op);
             last = a->op;
             m->owners[i] = owner;
+            if (owner.row != TA_NO_ROW && !set(m->launched, owner.row))
+                set(m->several, owner.row);
         }
         counting_settle(&m->counting);
     }
@@ -392,21 +427,21 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     }
     if (!m->failed)
         add_flops(m);
-    const bool failed = m->failed || counting_failed(&m->counting) || m->lack_of.failed;
+    const bool failed =
+        m->failed || counting_failed(&m->counting) || m->lack_of.failed || m->kernel_of.failed;
     free_mapping(m);
     free(m);
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot count work") : TA_OK;
 }
 
 /* Indices in the rows of saved summaries. */
-static const struct ta_bound bounds[] = {{PART_OPS, OP_CLASS, WORK_CLASSES},
-                                         {PART_LACKS, LACK_WHY, LACK_COUNT},
-                                         {PART_FLOPS, FLOPS_CLASS, WORK_CLASSES},
-                                         {PART_FLOPS, FLOPS_EVIDENCE, EVIDENCES},
-                                         TA_BOUNDS_END};
+static const struct ta_bound bounds[] = {
+    {PART_OPS, OP_CLASS, WORK_CLASSES},      {PART_LACKS, LACK_WHY, LACK_COUNT},
+    {PART_FLOPS, FLOPS_CLASS, WORK_CLASSES}, {PART_FLOPS, FLOPS_EVIDENCE, EVIDENCES},
+    {PART_KERNELS, OP_CLASS, WORK_CLASSES},  TA_BOUNDS_END};
 
-static const struct ta_table_def *const tables[] = {&roofline_by_op, &roofline_by_rank,
-                                                    &roofline_unknown, NULL};
+static const struct ta_table_def *const tables[] = {&roofline_by_op, &roofline_by_kernel,
+                                                    &roofline_by_rank, &roofline_unknown, NULL};
 
 static const struct ta_ref reads[] = {[ROOFLINE_RANK] = {"gpu_time.program", "rank"},
                                       [ROOFLINE_DEVICE] = {"gpu_time.program", "device"},
@@ -426,5 +461,5 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
 
 TA_PLUGIN(analysis, roofline, &ops, .title = "Roofline",
           .summary = "FLOPs and bytes of operators against the peaks of their device: "
-                     "roofline.by_op, roofline.by_rank, roofline.unknown",
+                     "roofline.by_op, roofline.by_kernel, roofline.by_rank, roofline.unknown",
           .version = "1");

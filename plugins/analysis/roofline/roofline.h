@@ -7,7 +7,9 @@
 
 #include <traceanalyze/analysis.h>
 
-enum { PART_OPS, PART_LACKS, PART_DEVICES, PART_FLOPS };
+/* PART_KERNELS has the fields of PART_OPS with the name of a kernel in place of the operator, for
+ * calls that launched this kernel alone. */
+enum { PART_OPS, PART_LACKS, PART_DEVICES, PART_FLOPS, PART_KERNELS };
 
 /* Kernels whose names say how they multiply. */
 enum evidence { EVIDENCE_NONE, EVIDENCE_MATRIX, EVIDENCE_TF32, EVIDENCE_VECTOR, EVIDENCES };
@@ -68,7 +70,8 @@ enum {
 };
 enum { FLOPS_SHIFT = 32 };
 
-extern const struct ta_table_def roofline_by_op, roofline_by_rank, roofline_unknown;
+extern const struct ta_table_def roofline_by_op, roofline_by_kernel, roofline_by_rank,
+    roofline_unknown;
 
 enum { ROOFLINE_MFU, ROOFLINE_PEAK_SHARE, ROOFLINE_KNOWN, ROOFLINE_SCALARS };
 extern const struct ta_scalar_def roofline_scalars[ROOFLINE_SCALARS];

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     BY_OP_NAME,
@@ -133,8 +134,43 @@ const struct ta_table_def roofline_by_op = {
            "weight elements per expert, if all experts are on the device and each gets at least "
            "eight rows |\n\nProfilers before `Concrete Inputs` record no strides: a convolution "
            "then gets the output size that the gradients of the same input and weight show.",
+    .tier = TA_TIER_CHART,
     .chart = {&chart},
     .order = {&roofline_by_op_columns[BY_OP_BUSY], TA_DESCENDING}};
+
+enum {
+    BY_KERNEL_NAME,
+    BY_KERNEL_CALLS,
+    BY_KERNEL_TOTAL,
+    BY_KERNEL_EFFICIENCY,
+    BY_KERNEL_BOUND,
+    BY_KERNEL_ABOVE_ROOF
+};
+static const struct ta_column roofline_by_kernel_columns[] = {
+    [BY_KERNEL_NAME] = {"name", "Kernel", TA_TEXT, .doc = "Name of the kernel"},
+    [BY_KERNEL_CALLS] = {"calls", "Calls", TA_COUNT,
+                         .doc = "Executions that were all that a call with known work launched"},
+    [BY_KERNEL_TOTAL] = {"total_ns", "Time", TA_NS, .better = TA_LOWER,
+                         .doc = "Sum of their durations, all ranks"},
+    [BY_KERNEL_EFFICIENCY] = {"efficiency", "Efficiency", TA_RATIO, .better = TA_HIGHER,
+                              .doc = "Shortest time that the peaks allow over the time; above 1 "
+                                     "when caches keep what is read"},
+    [BY_KERNEL_BOUND] = {"bound", "Bound", TA_TEXT,
+                         .doc = "compute, or memory where bandwidth bounds it before the unit "
+                                "does: what bounds most of the time"},
+    [BY_KERNEL_ABOVE_ROOF] = {"above_roof_ns", "Above roof", TA_NS, .better = TA_LOWER,
+                              .doc = "Time minus the shortest that the peaks allow"},
+};
+
+const struct ta_table_def roofline_by_kernel = {
+    "roofline.by_kernel",
+    "Roofline by kernel",
+    TA_COLUMNS(roofline_by_kernel_columns),
+    .doc = "One row per kernel name, all ranks: the calls of `roofline.by_op` that launched this "
+           "kernel and nothing else, so that their work is its own. Calls that launch several "
+           "kernels are left out.",
+    .tier = TA_TIER_DETAIL,
+    .order = {&roofline_by_kernel_columns[BY_KERNEL_TOTAL], TA_DESCENDING}};
 
 enum {
     BY_RANK_RANK,
@@ -387,6 +423,47 @@ static struct ta_cell text_or_null(const char *text)
     return text ? ta_text(ta_slice_of(text)) : ta_null();
 }
 
+/* ---- kernels -------------------------------------------------------------------------------- */
+
+/* Rows of one kernel follow each other: partials are in the order of their keys. */
+static bool is_same_kernel(const struct ta_partial *kernels, size_t a, size_t b)
+{
+    return ta_slice_equal(ta_partial_text(kernels, ta_partial_at(kernels, a), OP_NAME),
+                          ta_partial_text(kernels, ta_partial_at(kernels, b), OP_NAME));
+}
+
+/* A kernel with a bound in none of its calls is left out. */
+static void add_kernels(struct ta_ctx *ctx, const struct ta_partial *kernels,
+                        struct ta_section_builder *out)
+{
+    const size_t n = ta_partial_rows(kernels);
+    for (size_t first = 0, end; first < n; first = end) {
+        double shortest_ns = 0, above_ns = 0;
+        int64_t calls = 0, total_ns = 0, memory_ns = 0;
+        for (end = first; end < n && is_same_kernel(kernels, first, end); end++) {
+            const int64_t *row = ta_partial_at(kernels, end);
+            const struct bounds b = bounds_of(ctx, kernels, row);
+            if (isnan(b.shortest_ns))
+                continue;
+            calls = ta_add_sat(calls, row[OP_CALLS]);
+            total_ns = ta_add_sat(total_ns, row[OP_BUSY]);
+            memory_ns = ta_add_sat(memory_ns, strcmp(b.bound, "memory") == 0 ? row[OP_BUSY] : 0);
+            shortest_ns += b.shortest_ns;
+            above_ns += fmax(0, (double)row[OP_BUSY] - b.shortest_ns);
+        }
+        if (total_ns <= 0)
+            continue;
+        TA_ROW(out, roofline_by_kernel,
+               [BY_KERNEL_NAME] =
+                   ta_text(ta_partial_text(kernels, ta_partial_at(kernels, first), OP_NAME)),
+               [BY_KERNEL_CALLS] = ta_int(calls), [BY_KERNEL_TOTAL] = ta_int(total_ns),
+               [BY_KERNEL_EFFICIENCY] = ta_num(shortest_ns / (double)total_ns),
+               [BY_KERNEL_BOUND] =
+                   text_or_null(memory_ns > total_ns - memory_ns ? "memory" : "compute"),
+               [BY_KERNEL_ABOVE_ROOF] = ta_int(ta_whole(above_ns)));
+    }
+}
+
 /* ---- devices -------------------------------------------------------------------------------- */
 
 /* FLOPs of a device, and those of the unit that has most of them. */
@@ -601,6 +678,7 @@ enum ta_status roofline_finish(struct ta_ctx *ctx, const struct ta_partial *cons
                [BY_OP_MATRIX_FLOP_RATE] = ta_num(b.matrix_flop_rate),
                [BY_OP_DEVICE] = ta_text_or_null(ta_partial_text(ops, row, OP_DEVICE)));
     }
+    add_kernels(ctx, merged[PART_KERNELS], out);
     add_ranks(ctx, merged, in, out, &total);
     add_mfu(&total, out);
     const struct ta_partial *lacks = merged[PART_LACKS];

@@ -48,6 +48,7 @@ static bool is_item_open(const struct page *page, const struct ta_section *secti
 {
     if (item->kind == TA_ITEM_TABLE)
         return ta_table_is_open(section, item->table) ||
+               ta_table_is_charted(section, item->table) ||
                (is_drawn(item->table) &&
                 !(item->table->chart && html_is_picture(page, item->table->chart)));
     return item->kind == TA_ITEM_FINDING || strcmp(section->id, HTML_OVERVIEW) != 0;
@@ -239,7 +240,9 @@ static enum ta_status put_table(const struct page *page, const struct page_part 
 
 static enum ta_status put_folded(const struct page *page, const struct page_part *part)
 {
-    return html_table(page, part->item->table, HTML_FOLDED); /* with its charts */
+    return html_table(page, part->item->table,
+                      ta_table_is_charted(part->section, part->item->table) ? HTML_FOLDED_ALONE
+                                                                            : HTML_FOLDED);
 }
 
 /* ---- the end of the page -----------------------------------------------------------------------
@@ -281,7 +284,8 @@ static size_t list_section(const struct ta_section *section, struct page_part *p
         const struct ta_item *item = &section->items[i];
         if (item->kind == TA_ITEM_FINDING)
             parts[n++] = (struct page_part){put_finding, section, item, section->chapter};
-        if (item->kind == TA_ITEM_TABLE && !is_folded(section, item))
+        if (item->kind == TA_ITEM_TABLE &&
+            (!is_folded(section, item) || ta_table_is_charted(section, item->table)))
             parts[n++] = (struct page_part){put_figures, section, item, section->chapter};
         if (item->kind == TA_ITEM_TABLE && ta_table_is_open(section, item->table))
             parts[n++] = (struct page_part){put_table, section, item, section->chapter};

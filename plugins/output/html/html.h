@@ -34,7 +34,8 @@ enum { HTML_FIRST_FINDINGS = 3 };
 /* Tables and findings that readers open themselves. */
 enum html_opening {
     HTML_OPEN,
-    HTML_FOLDED /* of a table, rows are data, of which the script makes rows when it is opened */
+    HTML_FOLDED, /* of a table, rows are data, of which the script makes rows when it is opened */
+    HTML_FOLDED_ALONE /* of a table whose charts stand elsewhere */
 };
 
 /* text.c: small pieces of text. */

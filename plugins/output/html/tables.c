@@ -236,7 +236,7 @@ static void put_fold(const struct page *page, const struct ta_table *table)
 enum ta_status html_table(const struct page *page, const struct ta_table *table,
                           enum html_opening opening)
 {
-    const bool is_folded = opening == HTML_FOLDED;
+    const bool is_folded = opening != HTML_OPEN;
     enum html_hidden *hidden = calloc(table->n_columns + 1, sizeof *hidden);
     if (!hidden)
         return ta_fail(page->ctx, TA_ERR_NOMEM, "Cannot lay out a table: id=\"%s\"", table->id);
@@ -251,7 +251,7 @@ enum ta_status html_table(const struct page *page, const struct ta_table *table,
     if (is_folded) {
         rows.n_markup = 0;
         put_fold(page, table);
-        written = html_figures(page, table);
+        written = opening == HTML_FOLDED ? html_figures(page, table) : TA_OK;
     }
     html_put(page,
              "<div class=\"table\" id=\"t-%s\" data-top=\"%zu\" data-total=\"%zu\" data-which=\"",

@@ -26,7 +26,8 @@ struct chapter {
 
 static bool answers(const struct ta_table *table)
 {
-    return !table->def || table->def->tier == TA_TIER_ANSWER || ta_table_is_points(table);
+    return !table->def || table->def->tier == TA_TIER_ANSWER || ta_table_is_points(table) ||
+           (table->def->tier == TA_TIER_CHART && table->chart);
 }
 
 /* A table is there once, as its chart where it has one. */
@@ -39,7 +40,8 @@ static void add_table(const struct pdf *pdf, const struct room *room, const stru
     if (chart) {
         if (chapter->n_figures < room->figures)
             chapter->figures[chapter->n_figures++] = (struct pdf_small){table, chart};
-    } else if (!ta_table_is_points(table) && table->n_rows && chapter->n_tables < room->tables)
+    } else if (ta_table_tier(table) == TA_TIER_ANSWER && table->n_rows &&
+               chapter->n_tables < room->tables)
         chapter->tables[chapter->n_tables++] = table;
 }
 

@@ -215,6 +215,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_plan *plan, str
         status = ta_partial_set_finish_one(ctx, none, a, &(struct ta_across){0}, out);
     }
     ta_partial_set_free(none);
+    if (status == TA_OK && !ta_report_join_columns(out))
+        status = ta_fail(ctx, TA_ERR_NOMEM, "Cannot join the tables of the report");
     return status;
 }
 

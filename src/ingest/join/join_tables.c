@@ -134,7 +134,7 @@ struct named {
 
 static bool is_key(const struct ta_column *column)
 {
-    return ta_type_name(column->type) == ta_type_name(TA_TYPE_STRING);
+    return !column->from.table && ta_type_name(column->type) == ta_type_name(TA_TYPE_STRING);
 }
 
 static int compare_texts(const struct ta_cell *a, const struct ta_cell *b)
@@ -227,6 +227,8 @@ static void add_named(struct joining *j, const struct named *rows, size_t n, dou
     for (size_t i = 0; i < j->model->n_columns; i++) {
         const struct ta_column *column = &j->model->columns[i];
         j->cells[i] = ta_null();
+        if (column->from.table)
+            continue; /* made anew of what the other tables come to */
         if (is_key(column))
             j->cells[i] = cell_at(j, rows->table, rows->row, i);
         else if (column->type == TA_TYPE_INTEGER)
