@@ -477,7 +477,6 @@ enum ta_gain {
     TA_GAIN_RANKS   /* of all ranks together: they wait for each other */
 };
 
-/* What is wrong, why, what to do and what that brings: three sentences and a range of time. */
 /* What a finding is about, where others may be about the same: those are told as one. */
 enum ta_effect {
     TA_EFFECT_OTHER,
@@ -487,6 +486,7 @@ enum ta_effect {
     TA_EFFECT_CACHED_STEP    /* steps that a cache answers take longer than what it keeps */
 };
 
+/* What is wrong, why, what to do and what that brings: three sentences and a range of time. */
 struct ta_finding {
     const char *id, *rule;
     const char *title;   /* what is wrong, cause first, with its share of the run; no full stop */

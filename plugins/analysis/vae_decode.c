@@ -327,8 +327,8 @@ static void add_row(struct ta_partial *out, const struct work *w, int64_t device
 
 /* ---- by kernels alone ------------------------------------------------------------------------ */
 
-/* A decoder attends once or twice. */
-enum { LEAST_ATTENTION = 8, A_ATTENTION_LEAST = 8 };
+/* Calls of attention before the end, which show that there is a denoiser. */
+enum { LEAST_ATTENTION = 8 };
 #define LEAST_PART 0.7 /* of all convolutions */
 #define LEAST_SHARE 0.3
 
@@ -361,7 +361,7 @@ static void find_end(const struct work *w, const struct ta_activity *at, size_t 
         convolutions += weight > 0;
         attention += attends(w, &at[i - 1]);
         /* Of a video made in parts, which are denoised in between, only the last decode. */
-        if (sum > best && weight > 0 && A_ATTENTION_LEAST * attention <= convolutions) {
+        if (sum > best && weight > 0 && TA_DECODE_CONVOLUTIONS_LEAST * attention <= convolutions) {
             best = sum;
             from = i - 1;
         }

@@ -44,6 +44,10 @@ enum ta_generation_makes {
     TA_GENERATION_VIDEOS
 };
 
+/* A decoder attends once or twice, where it is narrowest: so many convolutions it has for each
+ * attention at least, which no other network has. */
+enum { TA_DECODE_CONVOLUTIONS_LEAST = 8 };
+
 /* Time on the host, and on devices what was launched in it.  TA_MISSING what is not known;
  * `gpu_start` and `gpu_end` of what launched nothing. */
 struct ta_generation_time {

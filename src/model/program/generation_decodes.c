@@ -56,13 +56,13 @@ static void fill_gaps(const struct generation_finding *f, const uint32_t *after,
     }
 }
 
-/* A decoder attends once or twice, where it is narrowest; another network of convolutions, such as
- * one that steers the denoiser, attends in most of its blocks. */
+/* Another network of convolutions, such as one that steers the denoiser, attends in most of its
+ * blocks. */
 static bool is_decode(const struct gap *gap)
 {
-    enum { CONVOLUTIONS_LEAST = 8, A_ATTENTION_LEAST = 8 };
+    enum { CONVOLUTIONS_LEAST = 8 };
     return gap->convolutions >= CONVOLUTIONS_LEAST && gap->conv > gap->matrix &&
-           gap->convolutions >= A_ATTENTION_LEAST * gap->attentions;
+           gap->convolutions >= TA_DECODE_CONVOLUTIONS_LEAST * gap->attentions;
 }
 
 static void add_decodes(struct generation_finding *f, const struct gap *gaps, size_t n)
