@@ -217,30 +217,41 @@ static bool has_events(const struct ta_refs *in)
     return false;
 }
 
-/* The busy time of the devices of a rank. */
-static double busy_of(const struct ta_refs *in, int64_t rank)
+/* The busy time of the devices of a rank; tables list ranks in order, and `at` goes on with them.
+ */
+static double busy_of(const struct ta_refs *in, int64_t rank, size_t *at)
 {
     double busy = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, BUSY_NS); i++)
-        if (ta_ref_integer(in, BUSY_RANK, i) == rank)
-            busy += ta_ref_number(in, BUSY_NS, i, 0);
+    while (*at < ta_ref_rows(in, BUSY_NS) && ta_ref_integer(in, BUSY_RANK, *at) < rank)
+        ++*at;
+    for (; *at < ta_ref_rows(in, BUSY_NS) && ta_ref_integer(in, BUSY_RANK, *at) == rank; ++*at)
+        busy += ta_ref_number(in, BUSY_NS, *at, 0);
     return busy;
+}
+
+/* Whether blocks of videos are made, which any rank may show. */
+static bool makes_blocks(const struct ta_refs *in)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, LOOP_RANK); i++)
+        if (ta_ref_number(in, LOOP_BLOCKS, i, 1) > ta_ref_number(in, LOOP_IMAGES, i, 1))
+            return true;
+    return false;
 }
 
 /* What a diffusion makes: images, videos, or blocks of a video, where they are whole. */
 static void add_images(struct ta_section_builder *out, const struct ta_refs *in)
 {
+    const bool has_blocks = makes_blocks(in);
     double rate = INFINITY, busy = 0;
-    bool has_blocks = false, are_videos = false;
-    for (size_t i = 0; i < ta_ref_rows(in, LOOP_RANK); i++) {
-        const double images = ta_ref_number(in, LOOP_IMAGES, i, 1),
-                     blocks = ta_ref_number(in, LOOP_BLOCKS, i, 1),
-                     made = images * ta_ref_number(in, LOOP_BATCH, i, 1);
-        has_blocks |= blocks > images;
+    bool are_videos = false;
+    for (size_t i = 0, at = 0; i < ta_ref_rows(in, LOOP_RANK); i++) {
+        const double batch = ta_ref_number(in, LOOP_BATCH, i, 1);
+        const double made = has_blocks ? ta_ref_number(in, LOOP_BLOCKS, i, 1)
+                                       : ta_ref_number(in, LOOP_IMAGES, i, 1) * batch;
+        const double of_rank = busy_of(in, ta_ref_integer(in, LOOP_RANK, i), &at);
         are_videos |= ta_ref_number(in, LOOP_FRAMES, i, 1) > 1;
-        rate = fmin(rate, made / images * 1e9 / ta_ref_number(in, LOOP_IMAGE_NS, i, NAN));
-        busy = fmax(busy,
-                    busy_of(in, ta_ref_integer(in, LOOP_RANK, i)) / (has_blocks ? blocks : made));
+        rate = fmin(rate, batch * 1e9 / ta_ref_number(in, LOOP_IMAGE_NS, i, NAN));
+        busy = made > 0 ? fmax(busy, of_rank / made) : busy;
     }
     if (!isfinite(rate) || busy <= 0)
         return;
