@@ -65,14 +65,15 @@ static const char *why(const struct ta_refs *in, struct ta_advice *advice,
                        const struct ta_place *place)
 {
     const double width = ta_ref_number(in, WIDTH, place->row, 0);
-    const double share = ta_ref_number(in, SHARE, place->row, 0);
+    const double share = ta_ref_number(in, SHARE, place->row, NAN);
     const char *name = ta_place_text(advice, in, place, LARGEST);
     const char *part = ta_advice_number(advice, share, TA_UNIT_RATIO);
     /* A range with a number is the step itself. */
     const bool is_step = *name == 0 || name[strlen(name) - 1] == '*';
     const char *largest =
-        is_step ? ta_advice_printf(advice, "%s of it is in no call that was recorded. ", part)
-                : ta_advice_printf(advice, "%s takes %s of it. ", name, part);
+        isnan(share) ? ""
+        : is_step    ? ta_advice_printf(advice, "%s of it is in no call that was recorded. ", part)
+                     : ta_advice_printf(advice, "%s takes %s of it. ", name, part);
     const char *at_size = width > 0
                               ? ta_advice_printf(advice, " Both need the same at about %.0f×%.0f.",
                                                  width, ta_ref_number(in, HEIGHT, place->row, 0))

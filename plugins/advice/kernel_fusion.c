@@ -284,37 +284,28 @@ static bool is_operator(struct ta_slice name)
 
 /* ---- copies -------------------------------------------------------------------------------- */
 
-static bool has_operators(const struct ta_refs *in)
+/* What all copies have in common. */
+struct recorded {
+    bool has_convolutions, has_operators;
+};
+
+static struct recorded find_recorded(const struct ta_refs *in)
 {
-    for (size_t i = 0; i < ta_ref_rows(in, COPY_OP); i++)
-        if (is_operator(ta_ref_text(in, COPY_OP, i)))
-            return true;
-    return false;
+    struct recorded recorded = {.has_operators = false};
+    for (size_t i = 0; i < ta_ref_rows(in, COPY_OP) && !recorded.has_operators; i++)
+        recorded.has_operators = is_operator(ta_ref_text(in, COPY_OP, i));
+    for (size_t i = 0; i < ta_ref_rows(in, RUN + RUN_CLASS) && !recorded.has_convolutions; i++)
+        recorded.has_convolutions = ta_ref_reads(in, RUN + RUN_CLASS, i, "conv");
+    return recorded;
 }
 
 /* By the operator; where no launch is linked or no operators were recorded, if there are
  * convolutions: a kernel that a program launches itself among operators is none of theirs. */
-static bool is_of_convolution(const struct ta_refs *in, size_t row)
+static bool is_of_convolution(const struct ta_refs *in, const struct recorded *recorded, size_t row)
 {
     const struct ta_slice op = ta_ref_text(in, COPY_OP, row);
-    bool has_conv = false;
-    if (memmem(op.ptr, op.len, "conv", 4))
-        return true;
-    for (size_t i = 0; i < ta_ref_rows(in, RUN + RUN_CLASS); i++)
-        has_conv |= ta_ref_reads(in, RUN + RUN_CLASS, i, "conv");
-    return has_conv && (op.len == 0 || !has_operators(in));
-}
-
-static bool is_around_convolution(const struct ta_refs *in, size_t row)
-{
-    return ta_ref_reads(in, COPY_WHAT, row, "layout") && is_of_convolution(in, row);
-}
-
-/* A library that accumulates in fp32 casts the results of its convolutions: no type of the program
- * keeps it from that. */
-static bool is_of_library(const struct ta_refs *in, size_t row)
-{
-    return ta_ref_reads(in, COPY_WHAT, row, "cast") && is_of_convolution(in, row);
+    return memmem(op.ptr, op.len, "conv", 4) ||
+           (recorded->has_convolutions && (op.len == 0 || !recorded->has_operators));
 }
 
 struct copies {
@@ -324,10 +315,16 @@ struct copies {
 
 static struct copies add_copies(const struct ta_refs *in, bool around_convolutions)
 {
+    const struct recorded recorded = find_recorded(in);
     struct copies copies = {.row = SIZE_MAX};
     for (size_t i = 0; i < ta_ref_rows(in, COPY_TIME); i++) {
         const double time = ta_ref_number(in, COPY_TIME, i, 0);
-        if (is_around_convolution(in, i) != around_convolutions || is_of_library(in, i))
+        const bool of_convolution = is_of_convolution(in, &recorded, i);
+        const bool is_around = of_convolution && ta_ref_reads(in, COPY_WHAT, i, "layout");
+        /* A library that accumulates in fp32 casts the results of its convolutions: no type of the
+         * program keeps it from that. */
+        const bool is_of_library = of_convolution && ta_ref_reads(in, COPY_WHAT, i, "cast");
+        if (is_around != around_convolutions || is_of_library)
             continue;
         copies.time += time;
         if (time > copies.most) {
