@@ -76,10 +76,11 @@ function grouped(n) {
 }
 
 /* What is looked for.  A name is found in the form in which any output has it: cut in its middle, or
- * with brackets that belong to the rest of it. */
+ * with brackets that belong to the rest of it.  (A look behind would be shorter, but browsers that
+ * have none would run nothing of the script.) */
 function words(text) {
   return text.toLowerCase().split(/[\s…]+/).filter(Boolean)
-    .map((word) => word.replace(/^[<([{"']+(?=.)|(?<=.)[>)\]}"',:]+$/g, ""));
+    .map((word) => word.replace(/^[<([{"']+(?=.)/, "").replace(/(.)[>)\]}"',:]+$/, "$1"));
 }
 
 function holdsAll(text, wanted) {

@@ -231,7 +231,7 @@ enum ta_status html_figures(const struct page *page, const struct ta_table *tabl
     /* On paper a table stands for what its chart says, too, and few charts for all others. */
     html_put(page, "<div class=\"figures%s\">\n",
              ta_table_is_points(table)        ? " more"
-             : chart->kind == TA_CHART_PARETO ? " again"
+             : chart->kind == TA_CHART_PARETO ? " repeats"
                                               : "");
     for (; chart; chart = shown(page, table, chart)) {
         const enum ta_status status = put_figure(page, table, chart);

@@ -15,8 +15,8 @@ function hasMore(track) {
 class Timeline {
   constructor(box, data) {
     const items = all(".kinds li", box);
-    Object.assign(this, data, { box, chosen: null, relatives: [], arrows: [],
-      range: null, marks: [], wanted: null });
+    Object.assign(this, data, { box, chosen: null, peers: [], relatives: [],
+      arrows: [], range: null, marks: [], wanted: null });
     this.kindInks = items.map((item) => item.dataset.ink);
     this.argNames = box.dataset.args.split("|");
     this.kindNames = items.map((item) => item.textContent);
@@ -126,7 +126,7 @@ class Timeline {
   toggleFull() {
     if (document.fullscreenElement) {
       document.exitFullscreen();
-    } else {
+    } else if (document.fullscreenEnabled) {
       this.box.requestFullscreen().catch(() => announce("The browser does not allow it"));
     }
   }
@@ -307,8 +307,8 @@ class Timeline {
   }
 
   choose(slice, reveal) {
-    Object.assign(this, { chosen: slice, range: null });
-    this.relatives = relativesOf(this, slice);
+    Object.assign(this, { chosen: slice, range: null, peers: peersOf(this, slice) });
+    this.relatives = relativesOf(this, slice, this.peers);
     this.arrows = this.relatives.map(([other, , isBehind]) =>
       isBehind ? [slice, other] : [other, slice]);
     if (reveal) {

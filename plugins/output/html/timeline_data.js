@@ -39,10 +39,12 @@ class Bytes {
   }
 }
 
-/* Arguments of a label, see enum ta_timeline_arg.  Of enum ta_slice_kind: what devices do comes
- * first, then operators, runtime calls and other code
- * of the host; annotations; phases, which say what others are about. */
-const labelArgs = 7, deviceKinds = 8, hostKinds = [8, 9, 10], rangeKind = 11, phaseKind = 13;
+/* Numbers of enum ta_timeline_arg and enum ta_slice_kind, which timeline_pack.c checks.  Arguments
+ * of a label, among them bytes and the ranks of a collective; kinds of slices: what devices do
+ * first, then operators, runtime calls and other code of the host; annotations; phases, which say
+ * what others are about. */
+const labelArgs = 7, bytesArg = 3, groupArg = 6;
+const deviceKinds = 8, hostKinds = [8, 9, 10], rangeKind = 11, phaseKind = 13;
 /* Children of a block; blocks of blocks make a tree over the slices of a lane. */
 const fan = 8;
 

@@ -58,6 +58,13 @@ static inline void put_signed(struct bytes *to, int64_t value)
     put_number(to, ta_zigzag(value));
 }
 
+/* timeline_data.js has these numbers. */
+_Static_assert(TA_SLICE_GEMM == 0 && TA_SLICE_OP == 8 && TA_SLICE_RUNTIME == 9 &&
+                   TA_SLICE_HOST == 10 && TA_SLICE_RANGE == 11 && TA_SLICE_PHASE == 13,
+               "kinds of slices");
+_Static_assert(TA_TIMELINE_ARGS == 7 && TA_ARG_BYTES == 3 && TA_ARG_GROUP == 6,
+               "arguments of slices");
+
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
 enum lane_column {

@@ -16,19 +16,22 @@ function addTo(sums, key, time, calls) {
   sums.set(key, { time: sum.time + time, calls: sum.calls + calls });
 }
 
-/* Stretches of a range in which slices of some lanes run, in order and without overlap. */
+/* Adds a stretch to others that begin before it, in order and without overlap. */
+function addStretch(stretches, start, end) {
+  const last = stretches[stretches.length - 1];
+  if (last && start <= last[1]) {
+    last[1] = Math.max(last[1], end);
+  } else {
+    stretches.push([start, end]);
+  }
+}
+
+/* Stretches of a range in which slices of some lanes run. */
 function runsOf(lanes, from, to) {
   const runs = [];
-  const parts = lanes.flatMap((lane) => Array.from(within(lane, from, to), ([i]) =>
-    [Math.max(from, lane.starts[i]), Math.min(to, lane.ends[i])])).sort((a, b) => a[0] - b[0]);
-  for (const [start, end] of parts) {
-    const last = runs[runs.length - 1];
-    if (last && start <= last[1]) {
-      last[1] = Math.max(last[1], end);
-    } else {
-      runs.push([start, end]);
-    }
-  }
+  lanes.flatMap((lane) => Array.from(within(lane, from, to), ([i]) =>
+    [Math.max(from, lane.starts[i]), Math.min(to, lane.ends[i])])).sort((a, b) => a[0] - b[0])
+    .forEach(([start, end]) => addStretch(runs, start, end));
   return runs;
 }
 
@@ -39,19 +42,14 @@ function leftOutOf({ bins, shares, track }, from, to) {
     Math.max(0, Math.min(to, time + binWidth) - Math.max(from, time)), 0);
 }
 
-/* Two lists of stretches, each in order and without overlap, as one. */
+/* Two lists of stretches as one. */
 function unite(a, b) {
-  const all = [];
+  const stretches = [];
   for (let i = 0, k = 0; i < a.length || k < b.length;) {
-    const next = k === b.length || (i < a.length && a[i][0] <= b[k][0]) ? a[i++] : b[k++];
-    const last = all[all.length - 1];
-    if (last && next[0] <= last[1]) {
-      last[1] = Math.max(last[1], next[1]);
-    } else {
-      all.push([...next]);
-    }
+    const isFirst = k === b.length || (i < a.length && a[i][0] <= b[k][0]);
+    addStretch(stretches, ...(isFirst ? a[i++] : b[k++]));
   }
-  return all;
+  return stretches;
 }
 
 /* Own times of what a thread does: without what is called in it, which is in the lanes below. */
@@ -124,7 +122,8 @@ function nameOf(text) {
 /* The rows with most time, and the others as one. */
 function rangeTable(caption, what, sums, whole) {
   const rows = [...sums].filter((row) => row[1].time > 0).sort((a, b) => b[1].time - a[1].time);
-  const rest = rows.splice(rangeRows), add = (key) => rest.reduce((sum, row) => sum + row[1][key], 0);
+  const rest = rows.splice(rangeRows);
+  const add = (key) => rest.reduce((sum, row) => sum + row[1][key], 0);
   if (rest.length) {
     rows.push([`${grouped(rest.length)} others`, { time: add("time"), calls: add("calls") }]);
   }

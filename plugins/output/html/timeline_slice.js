@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What there is to know about one slice of the timeline, and which others belong to it. */
 
-/* Arrows that leave a slice, and calls of a stack that are named, at most; the argument that lists
- * the ranks of a collective. */
-const arrowsMost = 64, stackMost = 12, groupArg = 6;
+/* Arrows that leave a slice, and calls of a stack that are named, at most. */
+const arrowsMost = 64, stackMost = 12;
 
 /* Slice i of a lane.  Its caller is the thread of the call that launched it, or of the operator
  * whose backward pass it is. */
@@ -77,12 +76,12 @@ function peersOf(timeline, slice) {
   const others = timeline.files.filter((file) => file !== slice.file &&
     (!ranks || ranks.includes(String(file.rank))))
     .map((file) => sameCalls(timeline, file, label));
-  return others.every((calls) => calls.length === own.length)
+  return at >= 0 && others.every((calls) => calls.length === own.length)
     ? others.map((calls) => sliceOf(...calls[at])) : [];
 }
 
 /* Slices that belong to one, and the words that lead there: its origin first, then what follows. */
-function relativesOf(timeline, slice) {
+function relativesOf(timeline, slice, peers) {
   const { caller, track } = slice, kind = timeline.kindOf(slice.label);
   const origin = caller && sliceAt(timeline, caller, slice.start - slice.delay,
     isDevice(track) ? "runtime" : "op");
@@ -91,12 +90,13 @@ function relativesOf(timeline, slice) {
   return [[origin, isDevice(track) ? "Go to its launch" : "Go to its forward pass"],
     [backward, "Go to its backward pass", true], [launched[0], "Go to what it launched", true],
     ...launched.slice(1).map((one) => [one, "", true]),
-    ...peersOf(timeline, slice).map((one) => [one, "", true])].filter((one) => one[0]);
+    ...peers.map((one) => [one, "", true])].filter((one) => one[0]);
 }
 
 /* The calls around a moment of a thread, from the outermost on, and the innermost ones of many. */
 function stackAt({ labels }, track, time) {
-  const calls = track.lanes.filter((lane) => lane.n && hostKinds.includes(labels[lane.labels[0]].kind))
+  const calls = track.lanes
+    .filter((lane) => lane.n && hostKinds.includes(labels[lane.labels[0]].kind))
     .map((lane) => [lane, lane.after(time)])
     .filter(([lane, i]) => i < lane.n && lane.starts[i] <= time)
     .map(([lane, i]) => labels[lane.labels[i]].brief);
@@ -104,15 +104,16 @@ function stackAt({ labels }, track, time) {
 }
 
 /* When the ranks of a collective begin it. */
-function describePeers(timeline, slice) {
-  const all = [slice, ...peersOf(timeline, slice)].sort((a, b) => a.start - b.start);
-  const first = all[0], last = all[all.length - 1];
-  return all.length > 1 ? `Rank ${first.file.rank} begins it first, rank ${last.file.rank} last, ` +
+function describePeers(slice, peers) {
+  const calls = [slice, ...peers].sort((a, b) => a.start - b.start);
+  const first = calls[0], last = calls[calls.length - 1];
+  return peers.length ? `Rank ${first.file.rank} begins it first, rank ${last.file.rank} last, ` +
     `${timeText(last.start - first.start)} later` : "";
 }
 
-function argText(text, title) {
-  return title === "Bytes" && text ? `${valueText(Number(text), "bytes")} (${grouped(text)})` : text;
+function argText(text, arg) {
+  const isBytes = arg === bytesArg && /^\d+$/.test(text);
+  return isBytes ? `${valueText(Number(text), "bytes")} (${grouped(text)})` : text;
 }
 
 /* The facts of a slice as a list, with what can be done about it. */
@@ -125,10 +126,10 @@ function describeSlice(timeline, slice) {
     .join(" · "), Start: exact(start - file.start), Duration: exact(end - start),
   Rank: String(file.rank), Track: track.name, Shapes: label.shapes,
   ...Object.fromEntries(timeline.argNames.map((title, i) =>
-    [title, argText(label.args[i], title)])),
+    [title, argText(label.args[i], i)])),
   [isDevice(track) ? "Launched" : "Forward pass"]: caller ? `${timeText(slice.delay)} before` : "",
   Correlation: slice.correlation ? String(slice.correlation) : "",
-  Ranks: describePeers(timeline, slice),
+  Ranks: describePeers(slice, timeline.peers),
   [isDevice(track) ? "Launched in" : "Called in"]: stack.join(" › ") };
   const list = Object.entries(facts).filter((fact) => fact[1]).map(([title, text]) =>
     make("div", {}, make("dt", {}, title), make("dd", {}, text)));
