@@ -463,25 +463,6 @@ static enum ta_status report_on_runs(struct ta_ctx *ctx, struct reading *reading
     return status;
 }
 
-static enum ta_status no_such_run(struct ta_ctx *ctx, const struct reading *reading)
-{
-    const struct ta_recordings *recordings = &reading->recordings;
-    struct ta_arena arena = {0};
-    const char *list = "";
-    for (size_t i = 0; list && i < recordings->n_runs; i++) {
-        const struct ta_recorded_run *run = &recordings->runs[i];
-        list = ta_arena_printf(&arena, "%s%s%s", list, *list ? ", " : "", run->name);
-        for (size_t k = 0; list && run->n > 1 && k < run->n; k++)
-            list = ta_arena_printf(
-                &arena, "%s, %s%s%s", list, recordings->n_runs > 1 ? run->name : "",
-                recordings->n_runs > 1 ? "/" : "", recordings->at[run->first + k].name);
-    }
-    ta_fail(ctx, TA_ERR_USAGE, "No run of the inputs has this name: --run=%s, there are %s",
-            reading->options.run, list ? list : "others");
-    ta_arena_free(&arena);
-    return TA_ERR_USAGE;
-}
-
 /* Before files are shared out among reports, each of which says more about its own. */
 static enum ta_status rank_all(struct ta_ctx *ctx, struct reading *reading)
 {
@@ -514,53 +495,19 @@ static enum ta_status part_piles(struct ta_ctx *ctx, struct reading *reading)
     return status;
 }
 
-/* Whether all kernels of graphs that a file replays have their operators. */
-static bool is_mapped(const struct ta_ingested *file)
-{
-    for (size_t i = 0; i < file->n_replayed; i++)
-        if (!file->replayed[i].captured)
-            return false;
-    return file->n_replayed > 0;
-}
-
 /* Files that replay graphs which others captured are read again, with those as their maps. */
 static enum ta_status map_replays(struct ta_ctx *ctx, struct reading *reading)
 {
-    const struct ta_run_options *options = &reading->options;
-    struct ta_ingestion *ingestion = &reading->ingestion;
-    const size_t n = ingestion->n_files;
-    if (options->n_maps || options->survey)
+    if (reading->options.n_maps || reading->options.survey)
         return TA_OK;
-    bool *captures = calloc(2 * n + 1, sizeof *captures), *again = captures + n;
-    bool any_captures = false, any_replays = false;
-    for (size_t i = 0; captures && i < n; i++) {
-        const struct ta_ingested *file = &ingestion->files[i];
-        const struct ta_recorded_file *recorded = &reading->recordings.files[i];
-        /* Standard input cannot be read a second time. */
-        if (file->refusal || file->source->summary || !file->source->path ||
-            recorded->kind == TA_RECORDING_COPY)
-            continue;
-        captures[i] = file->traits.captures > 0;
-        again[i] = recorded->counts && file->traits.graph_launches > 0 &&
-                   file->traits.activities > 0 && !is_mapped(file);
-        any_captures |= captures[i];
-        any_replays |= again[i];
-    }
-    enum ta_status status =
-        captures ? TA_OK
-                 : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
-    if (status == TA_OK && any_captures && any_replays) {
-        const struct ta_ingest_run run = {options, &reading->inputs.sources, ingestion, false};
-        const size_t helpers = ctx->helpers;
-        ctx->helpers = 0;
-        status = ta_ingest_mapped(ctx, reading->work->registry, &reading->work->plan, &run,
-                                  captures, again);
-        ctx->helpers = helpers;
-        if (status == TA_OK)
-            status = ta_recordings_note_maps(ctx, &reading->recordings, ingestion);
-        ta_times_lap(&ctx->times, TA_STAGE_FILES);
-    }
-    free(captures);
+    const struct ta_ingest_run run = {&reading->options, &reading->inputs.sources,
+                                      &reading->ingestion, false};
+    const size_t helpers = ctx->helpers;
+    ctx->helpers = 0;
+    const enum ta_status status = ta_recordings_map(
+        ctx, reading->work->registry, &reading->work->plan, &run, &reading->recordings);
+    ctx->helpers = helpers;
+    ta_times_lap(&ctx->times, TA_STAGE_FILES);
     return status;
 }
 
@@ -579,7 +526,7 @@ static enum ta_status report_on_files(struct ta_ctx *ctx, struct reading *readin
     ta_account_refusals(ingestion, &reading->inputs.job);
     const size_t asked = options->run ? ta_recording_find(recordings, options->run) : SIZE_MAX;
     if (options->run && asked == SIZE_MAX)
-        return no_such_run(ctx, reading);
+        return ta_recordings_lack(ctx, recordings, options->run);
     status = part_piles(ctx, reading);
     if (status == TA_OK)
         status = map_replays(ctx, reading);

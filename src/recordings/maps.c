@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which share of the replayed kernels has its operators from a capture. */
-#include "recordings/recordings.h"
+/* Which files are maps of which, and which share of the replayed kernels has its operators from a
+ * capture. */
+#include "recordings/take.h"
+
+#include <stdlib.h>
 
 /* The run of a file, SIZE_MAX without one. */
 static size_t run_of(const struct ta_recordings *recordings, size_t file)
@@ -57,8 +60,8 @@ static const char *describe_map(struct ta_recordings *recordings,
                          : "It captures graphs, and no kernel of a replay was recorded";
 }
 
-enum ta_status ta_recordings_note_maps(struct ta_ctx *ctx, struct ta_recordings *recordings,
-                                       const struct ta_ingestion *ingestion)
+static enum ta_status note_maps(struct ta_ctx *ctx, struct ta_recordings *recordings,
+                                const struct ta_ingestion *ingestion)
 {
     for (size_t i = 0; i < recordings->n_files; i++) {
         struct ta_recorded_file *file = &recordings->files[i];
@@ -69,4 +72,54 @@ enum ta_status ta_recordings_note_maps(struct ta_ctx *ctx, struct ta_recordings 
             return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the reasons of recordings");
     }
     return TA_OK;
+}
+
+/* Whether all kernels of graphs that a file replays have their operators. */
+static bool is_mapped(const struct ta_ingested *file)
+{
+    for (size_t i = 0; i < file->n_replayed; i++)
+        if (!file->replayed[i].captured)
+            return false;
+    return file->n_replayed > 0;
+}
+
+/* Marks files with captures, and those that may need them; says whether there are both. */
+static bool find_maps(const struct ta_recordings *recordings, const struct ta_ingestion *ingestion,
+                      bool *captures, bool *again)
+{
+    bool any_captures = false, any_replays = false;
+    for (size_t i = 0; i < ingestion->n_files; i++) {
+        const struct ta_ingested *file = &ingestion->files[i];
+        const struct ta_recorded_file *recorded = &recordings->files[i];
+        /* Standard input cannot be read a second time. */
+        if (file->refusal || file->source->summary || !file->source->path ||
+            recorded->kind == TA_RECORDING_COPY)
+            continue;
+        captures[i] = file->traits.captures > 0;
+        again[i] = recorded->counts && file->traits.graph_launches > 0 &&
+                   file->traits.activities > 0 && !is_mapped(file);
+        any_captures |= captures[i];
+        any_replays |= again[i];
+    }
+    return any_captures && any_replays;
+}
+
+enum ta_status ta_recordings_map(struct ta_ctx *ctx, const struct ta_registry *registry,
+                                 const struct ta_plan *plan, const struct ta_ingest_run *run,
+                                 struct ta_recordings *recordings)
+{
+    const size_t n = run->ingestion->n_files;
+    bool *captures = calloc(n + 1, sizeof *captures), *again = calloc(n + 1, sizeof *again);
+    enum ta_status status =
+        captures && again
+            ? TA_OK
+            : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the list of files: files=%zu", n);
+    if (status == TA_OK && find_maps(recordings, run->ingestion, captures, again)) {
+        status = ta_ingest_mapped(ctx, registry, plan, run, captures, again);
+        if (status == TA_OK)
+            status = note_maps(ctx, recordings, run->ingestion);
+    }
+    free(captures);
+    free(again);
+    return status;
 }

@@ -76,10 +76,9 @@ bool ta_recordings_find_strays(struct ta_recordings *recordings,
  * "flux_cp/iteration_1"; the one of its run that is chosen for a run; SIZE_MAX when none is. */
 size_t ta_recording_find(const struct ta_recordings *recordings, const char *name);
 
-/* Says of captures which share of the replayed kernels has its operators from them, once the files
- * that replay graphs were read with them. */
-enum ta_status ta_recordings_note_maps(struct ta_ctx *ctx, struct ta_recordings *recordings,
-                                       const struct ta_ingestion *ingestion) TA_MUST_CHECK;
+/* That nothing has this name, with the names that there are: TA_ERR_USAGE. */
+enum ta_status ta_recordings_lack(struct ta_ctx *ctx, const struct ta_recordings *recordings,
+                                  const char *name) TA_MUST_CHECK;
 
 /* Kernels of replays in files of a run that count (SIZE_MAX: of all runs), and how many of them
  * have their operators from another file that captured the graph: `file`, or any for NULL. */

@@ -15,6 +15,12 @@ enum ta_status ta_recordings_part(struct ta_ctx *ctx, const struct ta_registry *
                                   const struct ta_plan *plan, const struct ta_ingest_run *run,
                                   const struct ta_recordings *recordings) TA_MUST_CHECK;
 
+/* Reads files again that replay graphs which others captured, with those as their maps, and says of
+ * captures which share of the replayed kernels has its operators from them. */
+enum ta_status ta_recordings_map(struct ta_ctx *ctx, const struct ta_registry *registry,
+                                 const struct ta_plan *plan, const struct ta_ingest_run *run,
+                                 struct ta_recordings *recordings) TA_MUST_CHECK;
+
 /* Merges what all files left that count. */
 enum ta_status ta_recordings_unite(struct ta_ctx *ctx, const struct ta_plan *plan,
                                    const struct ta_recordings *recordings,

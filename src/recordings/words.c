@@ -36,6 +36,25 @@ size_t ta_recording_find(const struct ta_recordings *recordings, const char *nam
     return SIZE_MAX;
 }
 
+enum ta_status ta_recordings_lack(struct ta_ctx *ctx, const struct ta_recordings *recordings,
+                                  const char *name)
+{
+    struct ta_arena arena = {0};
+    const char *list = "";
+    for (size_t i = 0; list && i < recordings->n_runs; i++) {
+        const struct ta_recorded_run *run = &recordings->runs[i];
+        list = ta_arena_printf(&arena, "%s%s%s", list, *list ? ", " : "", run->name);
+        for (size_t k = 0; list && run->n > 1 && k < run->n; k++)
+            list = ta_arena_printf(
+                &arena, "%s, %s%s%s", list, recordings->n_runs > 1 ? run->name : "",
+                recordings->n_runs > 1 ? "/" : "", recordings->at[run->first + k].name);
+    }
+    ta_fail(ctx, TA_ERR_USAGE, "No run of the inputs has this name: --run=%s, there are %s", name,
+            list ? list : "others");
+    ta_arena_free(&arena);
+    return TA_ERR_USAGE;
+}
+
 /* Whether it is neither a recording nor lost nor one of our own products. */
 static bool is_something_else(const struct ta_recorded_file *recorded,
                               const struct ta_ingested *file)
