@@ -394,16 +394,13 @@ static void advise_slow(const struct ta_refs *in, struct ta_advice *advice, cons
         });
 }
 
-static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+/* What each cause could save; returns the one that saves most. */
+static enum cause find_causes(const struct ta_refs *in, const struct kernel_device *device,
+                              struct found found[CAUSES + 1])
 {
-    const double threshold = ta_ctx_option(ctx, THRESHOLD);
-    const struct kernel_run run = kernel_run_of(in, RUN);
-    const struct kernel_device device = kernel_device_of(in, DEVICE, advice);
-    const struct slow slow = find_slow(in);
-    struct found found[CAUSES + 1] = {{0}};
     enum cause worst = MATH;
     for (size_t i = 0; i < ta_ref_rows(in, TIME); i++) {
-        const enum cause cause = cause_of(in, i, &device);
+        const enum cause cause = cause_of(in, i, device);
         const double time = ta_ref_number(in, TIME, i, 0);
         struct found *at = &found[cause];
         at->time += time;
@@ -419,6 +416,17 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         found[c].high = part * gains[c].high;
         worst = found[c].high > found[worst].high ? (enum cause)c : worst;
     }
+    return worst;
+}
+
+static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
+{
+    const double threshold = ta_ctx_option(ctx, THRESHOLD);
+    const struct kernel_run run = kernel_run_of(in, RUN);
+    const struct kernel_device device = kernel_device_of(in, DEVICE, advice);
+    const struct slow slow = find_slow(in);
+    struct found found[CAUSES + 1] = {{0}};
+    enum cause worst = find_causes(in, &device, found);
     const double slow_high = slow.time - slow.ideal / (2 * GOAL);
     /* No kernel is fast on inputs too wide for it. */
     const bool too_wide =

@@ -360,6 +360,33 @@ static void add_exact(struct all *all, struct series *series, struct moment *mom
     series->end = all->n_readings += n;
 }
 
+/* Readings that stand for many, each a mean, after the exact ones. */
+static void add_means(struct all *all, struct series *series)
+{
+    series->first_mean = all->n_readings;
+    for (size_t i = series->first_row; i < series->end_row; i++) {
+        if (!is_summed(all, i) || all->dropped[i])
+            continue;
+        const int64_t *cells = ta_partial_at(all->partial, i);
+        const struct summary summary = {.n = cells[COUNT],
+                                        .first_ns = cells[FIRST],
+                                        .last_ns = cells[LAST],
+                                        .covered_ns = cells[COVERED],
+                                        .least = ta_real_of(cells[LEAST]),
+                                        .most = ta_real_of(cells[MOST]),
+                                        .sum = ta_real_of(cells[SUM]),
+                                        .joules = ta_real_of(cells[JOULES])};
+        size_t means;
+        const struct reading *at = telemetry_row_readings(all, i, &means);
+        telemetry_join(&series->summary, &summary);
+        for (size_t k = 0; k < means; k++) {
+            all->readings[all->n_readings] = at[k];
+            place(all, i, &all->readings[all->n_readings++]);
+        }
+    }
+    series->end_mean = all->n_readings;
+}
+
 bool telemetry_find_series(struct all *all)
 {
     const size_t n = ta_partial_rows(all->partial);
@@ -392,28 +419,7 @@ bool telemetry_find_series(struct all *all)
                                   .used = true};
         drop_overlaps(all, first, end);
         add_exact(all, series, moments);
-        series->first_mean = all->n_readings;
-        for (size_t i = series->first_row; i < series->end_row; i++) {
-            if (!is_summed(all, i) || all->dropped[i])
-                continue;
-            const int64_t *cells = ta_partial_at(all->partial, i);
-            const struct summary summary = (struct summary){.n = cells[COUNT],
-                                                            .first_ns = cells[FIRST],
-                                                            .last_ns = cells[LAST],
-                                                            .covered_ns = cells[COVERED],
-                                                            .least = ta_real_of(cells[LEAST]),
-                                                            .most = ta_real_of(cells[MOST]),
-                                                            .sum = ta_real_of(cells[SUM]),
-                                                            .joules = ta_real_of(cells[JOULES])};
-            size_t means;
-            const struct reading *at = telemetry_row_readings(all, i, &means);
-            telemetry_join(&series->summary, &summary);
-            for (size_t k = 0; k < means; k++) {
-                all->readings[all->n_readings] = at[k];
-                place(all, i, &all->readings[all->n_readings++]);
-            }
-        }
-        series->end_mean = all->n_readings;
+        add_means(all, series);
     }
     free(moments);
     return done;
