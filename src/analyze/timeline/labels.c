@@ -9,7 +9,7 @@ bool ta_labels_init(struct ta_labels *labels, const struct ta_trace *trace)
 {
     *labels = (struct ta_labels){.trace = trace};
     for (int i = 0; i < TA_TIMELINE_ARGS; i++)
-        labels->args[i] = ta_trace_args(trace, ta_arg_look((enum ta_timeline_arg)i)->key);
+        labels->args[i].args = ta_trace_args(trace, ta_arg_look((enum ta_timeline_arg)i)->key);
     labels->latest = calloc(ta_trace_string_count(trace) + 1, sizeof *labels->latest);
     return labels->latest != NULL;
 }
@@ -47,8 +47,8 @@ uint32_t ta_labels_find(struct ta_labels *labels, struct trace_label wanted)
 
 uint32_t ta_labels_grow(struct ta_labels *labels, uint32_t set, int arg)
 {
-    const struct ta_args *args = &labels->args[arg];
-    const size_t at = labels->arg_at[arg];
+    const struct ta_args *args = &labels->args[arg].args;
+    const size_t at = labels->args[arg].at;
     const bool is_text = ta_args_is_text(args, at);
     const int64_t value = ta_args_value(args, at);
     struct ta_map *values = &labels->values[is_text];
@@ -56,7 +56,8 @@ uint32_t ta_labels_grow(struct ta_labels *labels, uint32_t set, int arg)
     uint64_t *grown = NULL;
     if (number) {
         const uint64_t what = (*number * 2 + is_text) * TA_TIMELINE_ARGS + (uint64_t)arg;
-        grown = ta_map_at(&labels->grown, (uint64_t)set << 32 | what, labels->sets.n + 1);
+        if (what <= UINT32_MAX)
+            grown = ta_map_at(&labels->grown, (uint64_t)set << 32 | what, labels->sets.n + 1);
     }
     if (!grown) {
         labels->failed = true;

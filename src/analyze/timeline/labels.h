@@ -13,6 +13,20 @@ struct trace_label {
     ta_cat cat;
 };
 
+/* An argument of spans that are read by row. */
+struct arg_cursor {
+    struct ta_args args;
+    size_t at; /* place in args of the span at hand */
+};
+
+/* Whether a span has the argument. */
+static inline bool arg_is_at(struct arg_cursor *cursor, ta_row row)
+{
+    while (cursor->at < cursor->args.n && cursor->args.row[cursor->at] < row)
+        cursor->at++;
+    return cursor->at < cursor->args.n && cursor->args.row[cursor->at] == row;
+}
+
 /* Arguments of a slice; a text is an id of the trace. */
 struct ta_arg_set {
     int64_t value[TA_TIMELINE_ARGS];
@@ -26,11 +40,10 @@ struct ta_labels {
     struct ta_map pairs;  /* name and category → number of the pair */
     struct ta_map shaped; /* pair and shapes → number of both */
     struct ta_map at;     /* that and arguments → label */
-    struct ta_args args[TA_TIMELINE_ARGS];
-    size_t arg_at[TA_TIMELINE_ARGS]; /* place in args of the span at hand */
-    TA_VEC(struct ta_arg_set) sets;  /* number 1 comes first */
-    struct ta_map grown;             /* set, argument and value → the set with it */
-    struct ta_map values[2];         /* numbers; texts → their numbers */
+    struct arg_cursor args[TA_TIMELINE_ARGS];
+    TA_VEC(struct ta_arg_set) sets; /* number 1 comes first */
+    struct ta_map grown;            /* set, argument and value → the set with it */
+    struct ta_map values[2];        /* numbers; texts → their numbers */
     bool failed;
 };
 
@@ -46,15 +59,9 @@ uint32_t ta_labels_grow(struct ta_labels *labels, uint32_t set, int arg);
 static inline uint32_t ta_labels_args(struct ta_labels *labels, ta_row row)
 {
     uint32_t set = 0;
-    for (int i = 0; i < TA_TIMELINE_ARGS; i++) {
-        const struct ta_args *args = &labels->args[i];
-        size_t at = labels->arg_at[i];
-        while (at < args->n && args->row[at] < row)
-            at++;
-        labels->arg_at[i] = at;
-        if (at < args->n && args->row[at] == row)
+    for (int i = 0; i < TA_TIMELINE_ARGS; i++)
+        if (arg_is_at(&labels->args[i], row))
             set = ta_labels_grow(labels, set, i);
-    }
     return set;
 }
 

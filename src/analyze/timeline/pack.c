@@ -33,12 +33,6 @@ struct lane {
     int64_t bin_end_ns;             /* of that bin; 0 before the first */
 };
 
-/* An argument of spans that are read by row. */
-struct arg_cursor {
-    struct ta_args args;
-    size_t at; /* place in args of the span at hand */
-};
-
 struct packer {
     const struct ta_trace *trace, *samples;
     struct ta_timeline_part *part;
@@ -142,14 +136,6 @@ static bool leave_out(struct packer *p, struct lane *lane, int64_t start_ns, int
     return done;
 }
 
-/* Whether a span has the argument; spans come by row. */
-static inline bool has_arg(struct arg_cursor *cursor, ta_row row)
-{
-    while (cursor->at < cursor->args.n && cursor->args.row[cursor->at] < row)
-        cursor->at++;
-    return cursor->at < cursor->args.n && cursor->args.row[cursor->at] == row;
-}
-
 /* Numbers of a page are doubles: twice the difference of two ids has to be exact. */
 #define CORRELATION_MOST (INT64_C(1) << 51)
 
@@ -158,7 +144,7 @@ static inline size_t write_correlation(struct packer *p, struct lane *lane, ta_r
                                        unsigned char *to)
 {
     struct arg_cursor *cursor = &p->correlations;
-    const int64_t id = has_arg(cursor, row) && !ta_args_is_text(&cursor->args, cursor->at)
+    const int64_t id = arg_is_at(cursor, row) && !ta_args_is_text(&cursor->args, cursor->at)
                            ? ta_args_value(&cursor->args, cursor->at)
                            : 0;
     if (id <= 0 || id > CORRELATION_MOST)
@@ -218,7 +204,7 @@ static inline struct lane *free_lane(struct packer *p, enum group group, size_t 
 static inline ta_str shapes_of(struct packer *p, ta_row row)
 {
     struct arg_cursor *cursor = &p->shapes;
-    return has_arg(cursor, row) && ta_args_is_text(&cursor->args, cursor->at)
+    return arg_is_at(cursor, row) && ta_args_is_text(&cursor->args, cursor->at)
                ? (ta_str)ta_args_value(&cursor->args, cursor->at)
                : TA_STR_ABSENT;
 }
