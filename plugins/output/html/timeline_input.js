@@ -86,6 +86,10 @@ function watchPointer(timeline, canvas) {
     }
     drag = null;
   });
+  on(canvas, "pointercancel", () => {
+    drag = timeline.drawn = null;
+    timeline.draw();
+  });
   on(canvas, "pointerleave", hideTip);
   on(canvas, "dblclick", () => canvas.dispatchEvent(new KeyboardEvent("keydown",
     { key: "Enter" })));
