@@ -362,6 +362,15 @@ static void policy_allows_what_is_embedded(void **state)
     assert_true(policy < strstr(page, "<style>"));
 }
 
+/* A browser that cannot look behind in an expression would run nothing of the script. */
+static void the_script_looks_behind_nowhere(void **state)
+{
+    char *source = inline_text(*state, "<script>", 0);
+    assert_null(strstr(source, "(?<="));
+    assert_null(strstr(source, "(?<!"));
+    g_free(source);
+}
+
 /* A page is opened over slow lines and by old machines, too.  A third of it is the timeline, which
  * sums up ranges and leads from slices to others. */
 static void the_script_stays_small(void **state)
@@ -526,6 +535,7 @@ int main(void)
         cmocka_unit_test(markup_is_strict),
         cmocka_unit_test(hostile_text_is_inert),
         cmocka_unit_test(policy_allows_what_is_embedded),
+        cmocka_unit_test(the_script_looks_behind_nowhere),
         cmocka_unit_test(the_script_stays_small),
         cmocka_unit_test(signature_stands_early),
         cmocka_unit_test(long_tables_go_on_as_data),
