@@ -55,9 +55,9 @@ static enum ta_unit unit_of(const char *key)
 
 static bool is_text(const char *key)
 {
-    static const char *const keys[] = {"unit",     "signal", "metric", "basis",  "stage",
-                                       "share_of", "layer",  "model",  "type",   "cache",
-                                       "what",     "table",  "label",  "section"};
+    static const char *const keys[] = {"unit",  "signal",  "metric", "basis",  "stage", "share_of",
+                                       "layer", "model",   "type",   "cache",  "what",  "table",
+                                       "label", "section", "bound",  "largest"};
     bool found = false;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         found |= strcmp(key, keys[i]) == 0;
@@ -498,6 +498,32 @@ static void test_unused_memory_is_a_bound(void **state)
     close_run(&run);
 }
 
+#define BUDGET(rest)                                                                               \
+    "steps.host_budget\n"                                                                          \
+    "rank,kind,bound,host_ns,device_ns,run_ahead_ns,launches,largest,largest_share\n"              \
+    "0,0,device,80000000,100000000,50000000,700," rest "\n"
+
+/* A share that is not known is not 0 %. */
+static void test_largest_call_of_a_step(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *tables, *begin;
+    } cases[] = {
+        {BUDGET("aten::mm,0.4"), "aten::mm takes 40.0 % of it. The host runs ahead"},
+        {BUDGET(",0.4"), "40.0 % of it is in no call that was recorded. The host runs ahead"},
+        {BUDGET(","), "The host runs ahead"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run run;
+        open_run(&run, cases[i].tables, NULL);
+        const struct ta_finding *finding = ta_report_finding(run.report, "host-near-bound");
+        assert_non_null(finding);
+        assert_memory_equal(finding->why, cases[i].begin, strlen(cases[i].begin));
+        close_run(&run);
+    }
+}
+
 /* A large model alone is no bottleneck. */
 static void test_information_is_no_verdict(void **state)
 {
@@ -524,6 +550,7 @@ int main(void)
         cmocka_unit_test(test_counted_failures),
         cmocka_unit_test(test_where_an_allocation_failed),
         cmocka_unit_test(test_unused_memory_is_a_bound),
+        cmocka_unit_test(test_largest_call_of_a_step),
         cmocka_unit_test(test_information_is_no_verdict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
