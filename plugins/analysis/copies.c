@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* copies.by_direction, copies.by_memory, copies.bandwidth, copies.blocking: what was copied
  * between host and devices, how fast, and how long the host waited for it. */
+#include "lib/copy_names.h"
 #include "model/busy.h"
 #include "model/cover.h"
 #include "model/damage.h"
@@ -10,7 +11,6 @@
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/model.h>
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -55,74 +55,6 @@ enum {
 /* Classes of sizes: decades of KiB, MiB and GiB.  Copies below a MiB are bound by latency. */
 enum { COPIES_SIZES = 10 };
 #define COPIES_LARGE_FROM (INT64_C(1) << 20)
-
-/* ---- what the name of a copy says ------------------------------------------------------------ */
-
-/* Letters of a name in lower case; names of copies are short. */
-struct letters {
-    char at[128];
-    size_t n;
-};
-
-static struct letters letters_of(struct ta_slice name)
-{
-    struct letters letters = {.n = 0};
-    for (size_t i = 0; i < name.len && letters.n < sizeof letters.at; i++)
-        if (isalpha((unsigned char)name.ptr[i]))
-            letters.at[letters.n++] = (char)tolower((unsigned char)name.ptr[i]);
-    return letters;
-}
-
-static bool holds(const struct letters *letters, const char *text)
-{
-    return memmem(letters->at, letters->n, text, strlen(text)) != NULL;
-}
-
-/* By the name, ignoring letter case and punctuation: CUDA writes "Memcpy HtoD (…)", ROCm
- * "CopyHostToDevice", rocprof "MEMORY_COPY_DEVICE_TO_DEVICE", Intel "Memcpy M2D" for host
- * memory.  In "M2D" and "H2D" the letters follow "memcpy" or "copy". */
-static struct ta_slice copies_direction(struct ta_slice name)
-{
-    static const struct {
-        const char *direction, *brief, *full;
-    } directions[] = {
-        {"HtoD", "htod", "hosttodevice"}, {"DtoH", "dtoh", "devicetohost"},
-        {"PtoP", "ptop", "peertopeer"},   {"DtoD", "dtod", "devicetodevice"},
-        {"HtoH", "htoh", "hosttohost"},   {"HtoD", "pymd", "pyhd"},
-        {"DtoH", "pydm", "pydh"},         {"DtoD", "pydd", "pydd"},
-    };
-    const struct letters letters = letters_of(name);
-    for (size_t i = 0; i < sizeof directions / sizeof *directions; i++)
-        if (holds(&letters, directions[i].brief) || holds(&letters, directions[i].full))
-            return ta_slice_of(directions[i].direction);
-    return TA_LIT("other");
-}
-
-/* "Pageable -> Device" of "Memcpy HtoD (Pageable -> Device)"; the whole name without brackets. */
-static struct ta_slice copies_memory(struct ta_slice name)
-{
-    const char *open = memchr(name.ptr, '(', name.len);
-    if (!open || name.ptr[name.len - 1] != ')')
-        return name;
-    return (struct ta_slice){open + 1, (size_t)(ta_slice_end(name) - 1 - (open + 1))};
-}
-
-/* The kind of host memory: "pageable", "pinned", "managed" or "unknown"; "device" if the copy
- * does not involve the host. */
-static struct ta_slice copies_host_memory(struct ta_slice name)
-{
-    static const char *const kinds[] = {"pageable", "pinned", "managed"};
-    const struct ta_slice direction = copies_direction(name);
-    const struct letters letters = letters_of(name);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (holds(&letters, kinds[i]))
-            return ta_slice_of(kinds[i]);
-    return ta_slice_equal(direction, TA_LIT("DtoD")) || ta_slice_equal(direction, TA_LIT("PtoP"))
-               ? TA_LIT("device")
-               : TA_LIT("unknown");
-}
-
-/* ---- classes of sizes ------------------------------------------------------------------------ */
 
 #define KIB INT64_C(1024)
 #define MIB (KIB * KIB)
@@ -193,15 +125,15 @@ static const struct kind *kind_of(struct walk *w, ta_row copy)
     const ta_str named = w->spans.name[copy];
     struct kind *kind = &w->kinds[named % KINDS];
     if (kind->name != named || !kind->direction.ptr) {
-        const struct ta_slice name = name_of(w, copy), memory = copies_host_memory(name);
+        const struct ta_slice name = name_of(w, copy), memory = ta_copy_host_memory(name);
         const struct ta_key rank = ta_key_int(ta_trace_rank(w->trace));
         *kind = (struct kind){
             .name = named,
-            .direction = copies_direction(name),
+            .direction = ta_copy_direction(name),
             .memory = memory,
             .is_pageable = ta_slice_equal(memory, TA_LIT("pageable")),
             .by_memory =
-                TA_PARTIAL_ROW(w->out[COPIES_MEMORIES], rank, ta_key_text(copies_memory(name))),
+                TA_PARTIAL_ROW(w->out[COPIES_MEMORIES], rank, ta_key_text(ta_copy_memory(name))),
         };
         kind->by_direction =
             TA_PARTIAL_ROW(w->out[COPIES_DIRECTIONS], rank, ta_key_text(kind->direction));

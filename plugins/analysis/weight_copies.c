@@ -8,6 +8,7 @@
  * the same weights come shows in sizes that return at an even distance: a model has tensors of a
  * size that no other has. */
 #include "base/vec.h"
+#include "lib/copy_names.h"
 #include "lib/outward.h"
 #include "model/busy.h"
 #include "model/program/steps.h"
@@ -16,7 +17,6 @@
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/model.h>
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -90,18 +90,6 @@ static struct ta_slice name_of(const struct walk *w, ta_row row)
     return ta_trace_text(w->trace, w->spans.name[row]);
 }
 
-/* "htod" in "Memcpy HtoD (Pageable -> Device)" and "CopyHostToDevice": letters alone, lower case.
- */
-static bool has_letters(struct ta_slice name, const char *wanted)
-{
-    char letters[128];
-    size_t n = 0;
-    for (size_t i = 0; i < name.len && n < sizeof letters; i++)
-        if (isalpha((unsigned char)name.ptr[i]))
-            letters[n++] = (char)tolower((unsigned char)name.ptr[i]);
-    return memmem(letters, n, wanted, strlen(wanted)) != NULL;
-}
-
 /* What a model computes with, and no input is made ready with. */
 static bool is_of_model(enum ta_kernel_kind kind)
 {
@@ -114,15 +102,16 @@ static void take_copy(struct walk *w, const struct ta_activity *a)
     int64_t bytes = TA_MISSING;
     if (!ta_args_find(&w->sizes, a->span, &bytes) || bytes < TENSOR_BYTES)
         return;
-    const struct ta_slice name = name_of(w, a->span);
-    const bool is_back = has_letters(name, "dtoh") || has_letters(name, "devicetohost");
-    if (!is_back && !has_letters(name, "htod") && !has_letters(name, "hosttodevice"))
+    const struct ta_slice name = name_of(w, a->span), direction = ta_copy_direction(name);
+    const bool is_back = ta_slice_equal(direction, TA_LIT("DtoH"));
+    if (!is_back && !ta_slice_equal(direction, TA_LIT("HtoD")))
         return;
     struct copy copy = {.span = a->span,
                         .launch = a->launch,
                         .bytes = bytes,
                         .is_back = is_back,
-                        .is_pageable = has_letters(name, "pageable")};
+                        .is_pageable =
+                            ta_slice_equal(ta_copy_host_memory(name), TA_LIT("pageable"))};
     if (!is_back) {
         /* The group of the last copy to the device goes on until a kernel of a model. */
         w->groups += w->groups == 0;

@@ -2,6 +2,7 @@
 /* models.reloaded: steps and runs that begin with copies of weights to the device, before any of
  * its kernels: the model is loaded again each time.  Weights that are copied between the kernels of
  * a step are offloaded, which is another thing. */
+#include "lib/copy_names.h"
 #include "model/program/steps.h"
 
 #include <traceanalyze/analysis.h>
@@ -51,11 +52,6 @@ struct head {
     int64_t all_bytes, kernel_ns;
 };
 
-static bool is_to_device(struct ta_slice name)
-{
-    return ta_slice_has_word(name, "HtoD") || ta_slice_has_word(name, "HostToDevice");
-}
-
 static void take(struct head *head, const struct ta_trace *trace, const struct ta_spans *spans,
                  const struct ta_args *sizes, const struct ta_activity *a, int64_t start)
 {
@@ -66,7 +62,8 @@ static void take(struct head *head, const struct ta_trace *trace, const struct t
         return;
     }
     if (!ta_args_find(sizes, a->span, &bytes) || bytes <= 0 ||
-        !is_to_device(ta_trace_text(trace, spans->name[a->span])))
+        !ta_slice_equal(ta_copy_direction(ta_trace_text(trace, spans->name[a->span])),
+                        TA_LIT("HtoD")))
         return;
     head->all_bytes = ta_add_sat(head->all_bytes, bytes);
     if (head->kernel_ns > (end - start) / KERNEL_PARTS)
