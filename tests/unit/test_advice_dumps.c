@@ -509,17 +509,17 @@ static void test_largest_call_of_a_step(void **state)
     (void)state;
     static const struct {
         const char *tables, *begin;
-    } cases[] = {
+    } given[] = {
         {BUDGET("aten::mm,0.4"), "aten::mm takes 40.0 % of it. The host runs ahead"},
         {BUDGET(",0.4"), "40.0 % of it is in no call that was recorded. The host runs ahead"},
         {BUDGET(","), "The host runs ahead"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         struct run run;
-        open_run(&run, cases[i].tables, NULL);
+        open_run(&run, given[i].tables, NULL);
         const struct ta_finding *finding = ta_report_finding(run.report, "host-near-bound");
         assert_non_null(finding);
-        assert_memory_equal(finding->why, cases[i].begin, strlen(cases[i].begin));
+        assert_memory_equal(finding->why, given[i].begin, strlen(given[i].begin));
         close_run(&run);
     }
 }
