@@ -393,13 +393,15 @@ static struct ta_timeline_part **take_parts(struct ta_ingestion *ingestion, size
         struct ta_ingested *file = &ingestion->files[i];
         for (size_t k = 0; k < file->timelines.n; k++) {
             struct ta_timeline_part *part = file->timelines.at[k];
-            /* Telemetry of a single moment leaves nothing to be drawn. */
-            if (part->file.n_tracks == 0 && part->file.n_counters == 0)
+            if (part->file.rank == TA_MISSING)
+                part->file.rank = file->final_rank;
+            /* Telemetry of a single moment leaves nothing to be drawn; the capture of a graph, which
+             * no rank has run, counts in no time. */
+            if ((part->file.n_tracks == 0 && part->file.n_counters == 0) ||
+                part->file.rank == TA_MISSING)
                 continue;
             file->timelines.at[k] = NULL;
             parts[(*n)++] = part;
-            if (part->file.rank == TA_MISSING)
-                part->file.rank = file->final_rank;
             part->file.path = ta_arena_copy(&part->arena, ta_slice_of(file->source->shown));
             if (!part->file.path)
                 part->file.path = "";
