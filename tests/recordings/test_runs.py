@@ -9,6 +9,7 @@ import dataclasses
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -104,6 +105,15 @@ def several_recordings(program, root):
     notes = json.loads(first.stdout)["data_quality"]["findings"]
     said = [note["text"] for note in notes if note["code"] == "recordings"]
     assert said and said[0].startswith(f"The figures are of {rows[0]['recording']}, "), said
+
+
+def drawn(program, root):
+    """The timeline has the ranks of the run, on one clock; a capture beside them is none of them."""
+    folder, _ = written("capture", root)
+    page = subprocess.run([program, "--no-config", "report", "-q", folder, "--format", "html",
+                           "-o", "-"], check=True, capture_output=True).stdout
+    text = re.search(r'id="s-timeline".*?<p class="prose">(.*?)</p>', page.decode(), re.DOTALL)[1]
+    assert "slices on" in text and "side by side" not in text, text
 
 
 def alone(program, root):
@@ -231,7 +241,7 @@ def main():
     parser.add_argument("--program", required=True)
     program = parser.parse_args().program
     failed = 0
-    for test in (several_runs, captures_of_runs, several_recordings, alone, other_devices,
+    for test in (several_runs, captures_of_runs, several_recordings, drawn, alone, other_devices,
                  many_files, many_files_without_names, summaries, started_anew, hosts_of_any_name):
         with tempfile.TemporaryDirectory() as scratch:
             try:
