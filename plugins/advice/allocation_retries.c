@@ -24,12 +24,12 @@ static const struct ta_ref reads[] = {
 /* What to do about it. */
 static const char *hold_less(const struct ta_refs *in, struct ta_advice *advice)
 {
-    return ta_advice_printf(
-        advice,
-        "Hold less (a smaller batch or resolution, decoding in tiles, models on the host that are "
-        "not in use), or set %s=expandable_segments:True where much of what is held is unused.",
-        ta_run_is_amd(ta_report_run(in->report)) ? "PYTORCH_HIP_ALLOC_CONF"
-                                                 : "PYTORCH_CUDA_ALLOC_CONF");
+    return ta_advice_printf(advice,
+                            "Use less GPU memory (a smaller batch or resolution, VAE tiling, "
+                            "unused models moved to the host), or set %s=expandable_segments:True "
+                            "where much of the reserved memory is unused.",
+                            ta_run_is_amd(ta_report_run(in->report)) ? "PYTORCH_HIP_ALLOC_CONF"
+                                                                     : "PYTORCH_CUDA_ALLOC_CONF");
 }
 
 /* Retries that a trace shows, with the time that they cost the device of a rank; false where they
@@ -48,33 +48,33 @@ static bool advise_seen(const struct ta_refs *in, struct ta_advice *advice)
         return false;
     const struct ta_evidence evidence[] = {ta_place_evidence(&worst),
                                            ta_ref_evidence(in, SEEN, worst.row)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "allocation-retries",
-                  .rule = "allocation_retries",
-                  .title = ta_advice_printf(
-                      advice,
-                      "GPU memory ran full %s time%s, and the GPU idles while the allocator gives "
-                      "its cache back: %s of the run (%s)%s",
-                      ta_advice_number(advice, n, TA_UNIT_COUNT), n > 1 ? "s" : "",
-                      ta_advice_number(advice, lost / window, TA_UNIT_RATIO),
-                      ta_advice_number(advice, lost, TA_UNIT_NS),
-                      ta_place_owner(advice, in->report, &worst)),
-                  .why = ta_advice_printf(
-                      advice,
-                      "%s has %s of it: the allocator waits for the GPU, frees what it caches "
-                      "(cudaFree) and allocates anew.",
-                      ta_place_text(advice, in, &worst, SEEN_SITE),
-                      ta_advice_number(advice, worst.value / lost, TA_UNIT_RATIO)),
-                  .advice = hold_less(in, advice),
-                  .severity = TA_MEDIUM,
-                  .evidence = evidence,
-                  .n_evidence = 2,
-                  .saving_low_ns = ta_whole(0.7 * lost),
-                  .saving_high_ns = ta_whole(1.1 * lost),
-                  .confidence = 0.9,
-                  .threshold = "idle time of retries > 1 % of the run",
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "allocation-retries",
+            .rule = "allocation_retries",
+            .title = ta_advice_printf(advice,
+                                      "GPU memory was full %s time%s, and the GPU idles while the "
+                                      "allocator frees its cache: %s of the run (%s)%s",
+                                      ta_advice_number(advice, n, TA_UNIT_COUNT), n > 1 ? "s" : "",
+                                      ta_advice_number(advice, lost / window, TA_UNIT_RATIO),
+                                      ta_advice_number(advice, lost, TA_UNIT_NS),
+                                      ta_place_owner(advice, in->report, &worst)),
+            .why = ta_advice_printf(
+                advice,
+                "%s has %s of it: the allocator waits for the GPU, frees what it caches "
+                "(cudaFree) and allocates anew.",
+                ta_place_text(advice, in, &worst, SEEN_SITE),
+                ta_advice_number(advice, worst.value / lost, TA_UNIT_RATIO)),
+            .advice = hold_less(in, advice),
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 2,
+            .saving_low_ns = ta_whole(0.7 * lost),
+            .saving_high_ns = ta_whole(1.1 * lost),
+            .confidence = 0.9,
+            .threshold = "idle time of retries > 1 % of the run",
+        });
     return true;
 }
 
@@ -90,11 +90,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
               &(struct ta_finding){
                   .id = "allocation-retries",
                   .rule = "allocation_retries",
-                  .title = ta_advice_printf(advice, "GPU memory ran full %s time%s%s",
+                  .title = ta_advice_printf(advice, "GPU memory was full %s time%s%s",
                                             ta_advice_number(advice, retries.value, TA_UNIT_COUNT),
                                             retries.value > 1 ? "s" : "",
                                             ta_place_owner(advice, in->report, &retries)),
-                  .why = "Each time the allocator waits for the GPU, gives its whole cache back "
+                  .why = "Each time the allocator waits for the GPU, frees its whole cache "
                          "(cudaFree) and allocates anew, which makes that step much longer.",
                   .advice = hold_less(in, advice),
                   .severity = TA_MEDIUM,
@@ -110,6 +110,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, allocation_retries, &ops, .title = "Allocation retries",
-          .summary = "Fires when the allocator had to give its cache back to go on", .version = "1",
-          .options = options);
+TA_PLUGIN(
+    advice, allocation_retries, &ops, .title = "Allocation retries",
+    .summary = "Fires when the allocator had to free its cache before an allocation succeeded",
+    .version = "1", .options = options);

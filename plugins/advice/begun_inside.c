@@ -8,8 +8,8 @@ enum { THRESHOLD };
 
 static const struct ta_option options[] = {
     [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
-                   "Share of the window, held up by work from before the recording, from which the "
-                   "rule fires"},
+                   "Share of the window in which work from before the recording keeps the device "
+                   "waiting, from which the rule fires"},
     TA_OPTIONS_END,
 };
 
@@ -44,10 +44,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 ta_owned_of(advice, &worst),
                 ta_advice_number(advice, worst.value / window.value, TA_UNIT_RATIO),
                 ta_advice_number(advice, worst.value, TA_UNIT_NS)),
-            .why = "It works on what was launched before the recording, so this is no idle time "
-                   "that could be saved.",
-            .advice = "Call torch.cuda.synchronize() before the profiler starts, or record a step "
-                      "more and look at the later ones.",
+            .why = "It runs kernels that were launched before the recording, so this is not idle "
+                   "time to save.",
+            .advice = "Call torch.cuda.synchronize() before the profiler starts, or record one "
+                      "more step and ignore the first.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
@@ -63,6 +63,6 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, begun_inside, &ops, .title = "Begun inside a step",
-          .summary = "Fires when work from before the recording holds a device up", .version = "1",
-          .options = options);
+TA_PLUGIN(advice, begun_inside, &ops, .title = "Recording begun inside a step",
+          .summary = "Fires when a device still works on what was launched before the recording",
+          .version = "1", .options = options);

@@ -35,13 +35,12 @@ static const char *smaller_block(const struct ta_refs *in, struct ta_advice *adv
         if (ta_ref_rank(in, FIXED, i) != ta_ref_rank(in, BLOCK_FRAMES, frames->row) ||
             !(fixed + each > 0))
             continue;
-        return ta_advice_printf(
-            advice,
-            "By the blocks of other sizes one of %d frames takes %s, at %.3g instead of %.3g "
-            "frames/s.",
-            SMALL, ta_advice_number(advice, fixed + SMALL * each, TA_UNIT_NS),
-            SMALL * 1e9 / (fixed + SMALL * each),
-            frames->value * 1e9 / (fixed + frames->value * each));
+        return ta_advice_printf(advice,
+                                "Blocks of other sizes suggest that a block of %d frames takes %s: "
+                                "%.3g instead of %.3g frames/s.",
+                                SMALL, ta_advice_number(advice, fixed + SMALL * each, TA_UNIT_NS),
+                                SMALL * 1e9 / (fixed + SMALL * each),
+                                frames->value * 1e9 / (fixed + frames->value * each));
     }
     return NULL;
 }
@@ -62,16 +61,15 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .id = "block-size",
             .rule = "block_size",
             .title = ta_advice_printf(
-                advice, "Nothing of a streamed block shows before its %.3g frames are done%s%s",
+                advice, "No frame of a streamed block is shown before all %.3g are done%s%s",
                 frames.value,
                 time.table ? ta_advice_printf(advice, ", which takes %s",
                                               ta_advice_number(advice, time.value, TA_UNIT_NS))
                            : "",
                 ta_place_owner(advice, in->report, &frames)),
             .why = smaller_block(in, advice, &frames),
-            .advice =
-                "Make blocks of 3 to 4 frames, and compare frames per second: each block costs "
-                "its fixed part.",
+            .advice = "Make blocks of 3 to 4 frames, and compare frames per second: each block "
+                      "also has a fixed cost.",
             .severity = frames.value > ta_ctx_option(ctx, HIGH) ? TA_MEDIUM : TA_LOW,
             .evidence = &evidence,
             .n_evidence = 1,

@@ -11,8 +11,9 @@
 enum { THRESHOLD };
 
 static const struct ta_option options[] = {
-    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.01, 0, 1, TA_OPTION_RATIO,
-                   "Share of the window that such copies cost, from which the rule fires"},
+    [THRESHOLD] =
+        {"threshold", TA_OPTION_NUMBER, 0.01, 0, 1, TA_OPTION_RATIO,
+         "Share of the window that pageable and blocking copies cost, from which the rule fires"},
     TA_OPTIONS_END,
 };
 

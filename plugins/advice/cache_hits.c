@@ -99,10 +99,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                       "costs its check."
                     : "Make it larger if it evicts much; without evictions its keys do not "
                       "repeat: switch it off.",
-            .details = most > 0
-                           ? "The saving is of a cache that skips a sixth to half of the steps, "
-                             "at less quality."
-                           : NULL,
+            .details = most > 0 ? "The saving assumes a cache that skips a sixth to half of the "
+                                  "steps, at lower quality."
+                                : NULL,
             .severity = worst.value <= 0 ? TA_MEDIUM : TA_LOW,
             .evidence = evidence,
             .n_evidence = 2,

@@ -47,11 +47,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
               &(struct ta_finding){
                   .id = "graph-capture",
                   .rule = "capture_alone",
-                  .title = "The recording is the capture of a graph, which nothing in it replays",
-                  .why = "Its kernels were taken down and did not run, so busy and idle time say "
-                         "nothing of the program.",
-                  .advice = "Record steps that replay the graph, and give both files together: the "
-                            "capture then says which operator each replayed kernel is of.",
+                  .title = "The recording holds the capture of a graph, and no replay of it",
+                  .why = "Its kernels were captured and did not run, so busy and idle time say "
+                         "nothing about the program.",
+                  .advice = "Record steps that replay the graph, and read both files together: the "
+                            "capture then shows which operator each replayed kernel belongs to.",
                   .severity = TA_MEDIUM,
                   .evidence = &evidence,
                   .n_evidence = 1,
@@ -68,5 +68,5 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, capture_alone, &ops, .title = "Graph capture",
-          .summary = "Recordings that are the capture of a graph, without a run that replays it",
+          .summary = "Fires when a recording holds the capture of a graph, and none replays it",
           .version = "1", .options = options);

@@ -8,8 +8,8 @@ enum { SHARE, HIGH };
 
 static const struct ta_option options[] = {
     [SHARE] = {"share", TA_OPTION_NUMBER, 0.1, 0, 1, TA_OPTION_RATIO,
-               "What growth adds to the blocks of a video over their time, above which the rule "
-               "fires"},
+               "Time that growth adds to the blocks of a video, over the time of these blocks, "
+               "above which the rule fires"},
     [HIGH] = {"high", TA_OPTION_NUMBER, 0.4, 0, 1, TA_OPTION_RATIO,
               "That share above which it is one severity higher"},
     TA_OPTIONS_END,

@@ -117,7 +117,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         &(struct ta_finding){
             .id = "exposed-copies",
             .rule = "copies",
-            .title = ta_advice_printf(advice, "The GPU only copies %s of the run (%s)%s",
+            .title = ta_advice_printf(advice, "The GPU only copies for %s of the run (%s)%s",
                                       ta_advice_number(advice, share, TA_UNIT_RATIO),
                                       ta_advice_number(advice, worst.ns, TA_UNIT_NS),
                                       ta_place_owner(advice, in->report, &worst.exposed)),
@@ -141,5 +141,5 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, copies, &ops, .title = "Exposed copies",
-          .summary = "Fires when nothing runs on a device beside its copies", .version = "1",
+          .summary = "Fires when a device copies and runs no kernel meanwhile", .version = "1",
           .options = options);

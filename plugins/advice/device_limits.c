@@ -12,10 +12,10 @@ enum { SHARE, POWER_SHARE, LOSS };
 
 static const struct ta_option options[] = {
     [SHARE] = {"share", TA_OPTION_NUMBER, 0.03, 0, 1, TA_OPTION_RATIO,
-               "Share of the busy samples with heat or the hardware as a limit, above which the "
-               "rule fires"},
+               "Share of the busy samples in which heat or the hardware lowers the clock, above "
+               "which the rule fires"},
     [POWER_SHARE] = {"power_share", TA_OPTION_NUMBER, 0.2, 0, 1, TA_OPTION_RATIO,
-                     "The same of the power cap"},
+                     "Share of the busy samples at the power cap, above which the rule fires"},
     [LOSS] =
         {"loss", TA_OPTION_NUMBER, 0.02, 0, 1, TA_OPTION_RATIO,
          "Share of the busy time that a low clock without a known reason takes, above which the "
@@ -110,8 +110,9 @@ static const struct {
                   "full load.",
                   "share of busy samples", TA_INFO},
     [BY_NOTHING] = {"low-clock",
-                    "Record why with nvidia-smi --query-gpu=clocks_event_reasons.active,power.draw,"
-                    "temperature.gpu; another process on the GPU, or a fixed clock, are usual.",
+                    "Record why with nvidia-smi "
+                    "--query-gpu=clocks_event_reasons.active,power.draw,temperature.gpu; the usual "
+                    "cause is another process on the GPU or a fixed clock.",
                     "busy time that the low clock takes", TA_LOW},
 };
 
@@ -410,10 +411,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 .title = title_of(in, advice, row, &part),
                 .why = why_of(in, advice, row),
                 .advice = causes[cause].advice,
-                .details = isnan(lost) ? NULL
-                                       : "The saving is the part of the clock that is lost, of "
-                                         "the time with the limit; what memory or the host "
-                                         "bounds gains less.",
+                .details = isnan(lost)
+                               ? NULL
+                               : "The saving is the limited time times the share of the clock that "
+                                 "is lost; what memory or the host bounds gains less.",
                 .severity = is_remark(in, row) ? TA_INFO
                             : cause == BY_POWER && (!isnan(lost) || is_held(in, row))
                                 ? TA_LOW

@@ -8,7 +8,7 @@ static const struct ta_option options[] = {
     [STEPS] = {"steps", TA_OPTION_NUMBER, 30, 1, 1e6, TA_OPTION_PLAIN,
                "Steps of one block or generation above which the rule fires"},
     [GOAL] = {"goal", TA_OPTION_NUMBER, 20, 1, 1e6, TA_OPTION_PLAIN,
-              "Steps that the upper end of the saving is for"},
+              "Number of steps that the high saving assumes"},
     [HIGH] = {"high", TA_OPTION_NUMBER, 60, 1, 1e6, TA_OPTION_PLAIN,
               "Steps above which it is one severity higher"},
     TA_OPTIONS_END,

@@ -242,7 +242,7 @@ static const char *level_ranks(const struct ta_refs *in, struct ta_advice *advic
     if (!shows_who_is_late(in))
         return "Record several steps: so few do not show whether it is always the same rank.";
     return last == SIZE_MAX
-               ? "Level the ranks: equal lengths of sequences, and no work of one rank alone "
+               ? "Balance the ranks: equal sequence lengths, and no work of one rank alone "
                  "(logging, loading, garbage collection) between collectives."
                : ta_advice_printf(advice,
                                   "Compare what rank %.0f does before them with the others: its "
@@ -438,8 +438,8 @@ static const char *details_of(const struct ta_refs *in, struct ta_advice *advice
     const char *silent =
         e.silent != SIZE_MAX
             ? ta_advice_printf(advice,
-                               "The recording of rank %lld has no communication, which "
-                               "the others have: nothing is known of its part.",
+                               "The recording of rank %lld has no communication, unlike those of "
+                               "the other ranks: its part is unknown.",
                                (long long)ta_ref_integer(in, RANK, e.silent))
             : "";
     const char *text = joined(advice, before, silent);
@@ -584,5 +584,5 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, exposed_comm, &ops, .title = "Exposed communication",
-          .summary = "Fires when collectives are not covered by computation", .version = "2",
+          .summary = "Fires when no computation overlaps collectives", .version = "2",
           .options = options);

@@ -11,9 +11,9 @@ enum { COUNT, OTHERS_SHARE };
 static const struct ta_option options[] = {
     [COUNT] = {"count", TA_OPTION_INTEGER, 0, 0, 1e9, TA_OPTION_PLAIN,
                "Failed allocations above which the rule fires"},
-    [OTHERS_SHARE] = {"others_share", TA_OPTION_NUMBER, 0.2, 0, 1, TA_OPTION_RATIO,
-                      "Share of a device in the hands of other processes above which they are the "
-                      "reason"},
+    [OTHERS_SHARE] =
+        {"others_share", TA_OPTION_NUMBER, 0.2, 0, 1, TA_OPTION_RATIO,
+         "Share of a device's memory held by other processes above which they count as the cause"},
     TA_OPTIONS_END,
 };
 
@@ -66,9 +66,8 @@ static const char *const to_do[REASONS] = {
     [HELD_BY_OTHERS] = "Stop them or run on another GPU (CUDA_VISIBLE_DEVICES); ranks of one run "
                        "need torch.cuda.set_device(local_rank) before the first tensor.",
     [IN_FRAGMENTS] = NULL, /* by the maker of the device */
-    [TOO_MUCH] =
-        "Hold less at that moment: move models away that are not in use, decode in tiles or "
-        "fewer frames at a time, or store weights in 8 bit.",
+    [TOO_MUCH] = "Use less memory at that moment: move unused models to the host, decode in tiles "
+                 "or fewer frames at a time, or store weights in 8 bit.",
 };
 
 /* " in vae.py:31 forward"; "" where it is not known. */
@@ -208,7 +207,7 @@ static void advise_failure(struct ta_ctx *ctx, const struct ta_refs *in, struct 
                       : reason == IN_FRAGMENTS ? fragments
                                                : to_do[reason],
             .details = reason == IN_FRAGMENTS
-                           ? "Fragments remain where it still fails: hold less then (decode in "
+                           ? "If it still fails, fragments remain: use less memory then (decode in "
                              "tiles, fewer frames at a time, weights in 8 bit)."
                            : NULL,
             .severity = TA_HIGH,
@@ -231,25 +230,26 @@ static void advise_count(struct ta_ctx *ctx, const struct ta_refs *in, struct ta
     const double threshold = ta_ctx_option(ctx, COUNT);
     if (failures->value <= threshold)
         return;
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "failed-allocations",
-                  .rule = "failed_allocations",
-                  .title = ta_advice_printf(
-                      advice, "GPU memory ran out: %s allocation%s failed%s",
-                      ta_advice_number(advice, failures->value, TA_UNIT_COUNT),
-                      failures->value > 1 ? "s" : "", ta_place_owner(advice, in->report, failures)),
-                  .advice = "Hold less at that moment; torch.cuda.memory._record_memory_history() "
-                            "and _dump_snapshot() tell who holds the memory then.",
-                  .severity = TA_HIGH,
-                  .evidence = &evidence,
-                  .n_evidence = 1,
-                  .saving_low_ns = TA_MISSING,
-                  .saving_high_ns = TA_MISSING,
-                  .confidence = 0.9,
-                  .threshold = ta_advice_printf(advice, "failed allocations > %s",
-                                                ta_advice_number(advice, threshold, TA_UNIT_NONE)),
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "failed-allocations",
+            .rule = "failed_allocations",
+            .title = ta_advice_printf(advice, "GPU memory ran out: %s allocation%s failed%s",
+                                      ta_advice_number(advice, failures->value, TA_UNIT_COUNT),
+                                      failures->value > 1 ? "s" : "",
+                                      ta_place_owner(advice, in->report, failures)),
+            .advice = "Use less memory at that moment; torch.cuda.memory._record_memory_history() "
+                      "and _dump_snapshot() show what holds the memory then.",
+            .severity = TA_HIGH,
+            .evidence = &evidence,
+            .n_evidence = 1,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 0.9,
+            .threshold = ta_advice_printf(advice, "failed allocations > %s",
+                                          ta_advice_number(advice, threshold, TA_UNIT_NONE)),
+        });
 }
 
 /* What a program says that it did in another way, without an amount.  It decodes in a prompt and
@@ -264,24 +264,24 @@ static void advise_retry(const struct ta_refs *in, struct ta_advice *advice)
                            ? ta_advice_printf(advice, "; prompts take %s outside their loops",
                                               ta_advice_number(advice, outside, TA_UNIT_NS))
                            : "";
-    ta_advise(advice, &(struct ta_finding){
-                          .id = "failed-allocations",
-                          .rule = "failed_allocations",
-                          .title = ta_advice_printf(advice,
-                                                    "GPU memory ran out in %.*s: the "
-                                                    "first attempt was lost%s",
-                                                    (int)site.len, site.ptr, part),
-                          .advice = "Decode in tiles from the start (a tiled VAE decode node, "
-                                    "enable_tiling()), or move models away before that are not "
-                                    "in use.",
-                          .severity = TA_MEDIUM,
-                          .evidence = evidence,
-                          .n_evidence = 1,
-                          .saving_low_ns = outside > 0 ? 0 : TA_MISSING,
-                          .saving_high_ns = outside > 0 ? ta_whole(outside / 2) : TA_MISSING,
-                          .confidence = outside > 0 ? 0.5 : 0.9,
-                          .threshold = "a failure that was tried again in another way",
-                      });
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "failed-allocations",
+                  .rule = "failed_allocations",
+                  .title = ta_advice_printf(advice,
+                                            "GPU memory ran out in %.*s: the "
+                                            "first attempt was lost%s",
+                                            (int)site.len, site.ptr, part),
+                  .advice = "Decode in tiles from the start (a tiled VAE decode node, "
+                            "enable_tiling()), or move unused models to the host before.",
+                  .severity = TA_MEDIUM,
+                  .evidence = evidence,
+                  .n_evidence = 1,
+                  .saving_low_ns = outside > 0 ? 0 : TA_MISSING,
+                  .saving_high_ns = outside > 0 ? ta_whole(outside / 2) : TA_MISSING,
+                  .confidence = outside > 0 ? 0.5 : 0.9,
+                  .threshold = "an allocation that failed and was tried again in another way",
+              });
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)

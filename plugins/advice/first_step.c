@@ -16,10 +16,10 @@ static const struct ta_option options[] = {
                 "Medians of a step that the first one, or the last one, takes, above which the "
                 "rule fires"},
     [LACK] = {"lack", TA_OPTION_NUMBER, 0.6, 0, 1, TA_OPTION_PLAIN,
-              "Part of the median below which the second step lacks what the first one holds, and "
-              "part of the denoising stage below which its steps lack what they launch"},
+              "Share of the median step, or of the denoising stage, below which the second step, "
+              "or the sum of the steps, is too short for its work"},
     [STEPS] = {"steps", TA_OPTION_INTEGER, 5, 3, 1e6, TA_OPTION_PLAIN,
-               "Steps of a pass that there must be at least"},
+               "Least number of steps of a pass"},
     TA_OPTIONS_END,
 };
 
@@ -171,7 +171,7 @@ static void advise_timing(const struct ta_refs *in, struct ta_advice *advice,
                   .saving_low_ns = TA_MISSING,
                   .saving_high_ns = TA_MISSING,
                   .confidence = 0.8,
-                  .threshold = "one step holds what others lack",
+                  .threshold = "one step holds the time that others lack",
                   .about_input = true,
               });
 }

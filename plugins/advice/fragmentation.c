@@ -74,7 +74,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                       "use (%s against %s)%s",
                                       ta_advice_number(advice, unused.value, TA_UNIT_BYTES), held,
                                       used, ta_place_owner(advice, in->report, &unused)),
-            .why = "Fragments, or a cache of freed blocks that the next allocation uses.",
+            .why = "These are fragments, or a cache of free blocks for the next allocations.",
             .advice = ta_advice_printf(
                 advice,
                 "Where memory is short, set %s=expandable_segments:True, and call "
@@ -84,7 +84,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .details = ta_ref_rows(in, STATES) > 0
                            ? NULL
                            : "A snapshot (torch.cuda.memory._dump_snapshot()) tells the two apart. "
-                             "The peaks of both may be of different moments.",
+                             "The two peaks may lie at different times.",
             .severity =
                 unused.value / reserved.value > ta_ctx_option(ctx, HIGH) ? TA_MEDIUM : TA_LOW,
             .evidence = evidence,

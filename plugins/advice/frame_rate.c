@@ -96,7 +96,7 @@ static bool advise_frames(struct ta_ctx *ctx, const struct ta_refs *in, struct t
                     "In this order: fewer denoising steps or a distilled model, a faster step "
                     "(fused attention, torch.compile, 8-bit weights), more GPUs, a lower "
                     "resolution.",
-                .details = "The decoder and all else outside the blocks come on top: compare the "
+                .details = "Decoding and other work outside the blocks come on top: compare the "
                            "frames per second of the session.",
                 .severity = rate.value < ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,
                 .evidence = &evidence,
@@ -136,10 +136,10 @@ static void advise_blocks(struct ta_ctx *ctx, const struct ta_refs *in, struct t
                   .id = "block-rate",
                   .rule = "frame_rate",
                   .title = ta_advice_printf(
-                      advice, "A block takes %s, before which new input does not show%s",
+                      advice, "New input shows only after the next block, which takes %s%s",
                       ta_advice_number(advice, ns, TA_UNIT_NS),
                       ta_place_owner(advice, in->report, &rate)),
-                  .why = ta_advice_printf(advice, "The goal is %.3g blocks/s: one in %s.",
+                  .why = ta_advice_printf(advice, "The goal is %.3g blocks/s: one every %s.",
                                           threshold, ta_advice_number(advice, goal_ns, TA_UNIT_NS)),
                   .advice = "Shorten the block (fewer frames or steps) or its steps.",
                   .severity = rate.value < ta_ctx_option(ctx, BPS_HIGH) ? TA_MEDIUM : TA_LOW,
@@ -279,5 +279,5 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, frame_rate, &ops, .title = "Slow generation",
-          .summary = "Fires when blocks yield few frames per second, or few blocks are ready",
-          .version = "1", .options = options);
+          .summary = "Fires when a video or its blocks are made too slowly", .version = "1",
+          .options = options);

@@ -10,10 +10,9 @@
 enum { THRESHOLD };
 
 static const struct ta_option options[] = {
-    [THRESHOLD] =
-        {"threshold", TA_OPTION_NUMBER, 0.1, 0, 1, TA_OPTION_RATIO,
-         "Share of the window, idle for reasons without a rule of their own, from which the rule "
-         "fires"},
+    [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.1, 0, 1, TA_OPTION_RATIO,
+                   "Share of the window that a device is idle for a cause without a rule of its "
+                   "own, from which the rule fires"},
     TA_OPTIONS_END,
 };
 
@@ -151,7 +150,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .recorder_ns = recorded.ns,
             .recorder_most_ns = recorded.most_ns,
             .confidence = 0.4,
-            .threshold = ta_advice_printf(advice, "such idle share of the run > %s",
+            .threshold = ta_advice_printf(advice, "idle time of one cause > %s of the run",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
         });
     return TA_OK;
@@ -160,5 +159,5 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, gpu_idle, &ops, .title = "Low GPU busy share",
-          .summary = "Fires when a device idles for reasons without a rule of their own",
+          .summary = "Fires when a device is idle for a cause without a rule of its own",
           .version = "1", .options = options);

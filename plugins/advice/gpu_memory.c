@@ -162,13 +162,12 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                       ta_advice_number(advice, fullest.total.value, TA_UNIT_BYTES),
                                       ta_place_owner(advice, in->report, &fullest.used)),
             .why = fullest.is_tensors ? where_of(in, advice, &fullest.used) : NULL,
-            .advice =
-                "A little more resolution or length fails: decode in tiles or fewer frames at "
-                "a time, move models away that are not in use, or store weights in 8 bit.",
-            .details = fullest.is_tensors ? NULL
-                                          : "How much of it is cache, which the allocator gives "
-                                            "back when needed, or reserved (a KV cache) is not "
-                                            "known.",
+            .advice = "Before you raise resolution or length, decode in tiles or fewer frames at a "
+                      "time, move unused models to the host, or store weights in 8 bit.",
+            .details = fullest.is_tensors
+                           ? NULL
+                           : "It is not known how much of it is a cache that the allocator frees "
+                             "when needed, or is reserved (a KV cache).",
             .severity = fullest.is_tensors            ? is_high ? TA_HIGH : TA_MEDIUM
                         : is_high && !fullest.is_even ? TA_MEDIUM
                                                       : TA_LOW,

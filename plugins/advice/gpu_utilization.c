@@ -108,8 +108,7 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
                       "or "
                       "copy the next block from pinned memory while this one computes."
                     : "Record a torch trace of a few steps: its gaps name what the GPU waits for.",
-            .details = "Samples cover all of the time that was sampled, with what came before and "
-                       "after the run.",
+            .details = "The samples may also cover the time before and after the run.",
             .severity = has_trace             ? TA_INFO
                         : least->value < high ? TA_HIGH
                                               : TA_MEDIUM,
@@ -140,5 +139,5 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, gpu_utilization, &ops, .title = "Low utilization",
-          .summary = "Fires when samples show a device with little to do", .version = "1",
+          .summary = "Fires when samples show a low utilization of a device", .version = "1",
           .options = options);

@@ -107,11 +107,10 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
                                 "part of the steps, or run %s (CFG parallel).",
                                 ta_ref_rows(in, WINDOW) > 1 ? "each pass on half of the GPUs"
                                                             : "both passes on two GPUs"),
-            .details = is_short
-                           ? "A model distilled with its guidance needs no second pass at all."
-                           : "One batch of both passes gains little where the GPU is busy: it is "
-                             "the same work. The saving is of guidance in half of the steps, up "
-                             "to none.",
+            .details = is_short ? "A model distilled with its guidance needs no second pass at all."
+                                : "One batch of both passes gains little where the GPU is busy: "
+                                  "the work is the same. The saving assumes guidance in half of "
+                                  "the steps (low) or in none (high).",
             .severity = TA_LOW,
             .evidence = &evidence,
             .n_evidence = 1,

@@ -12,8 +12,8 @@ enum { RATIO };
 
 static const struct ta_option options[] = {
     [RATIO] = {"ratio", TA_OPTION_NUMBER, 0.5, 0, 1, TA_OPTION_RATIO,
-               "Host over GPU, in the time that a denoising step needs, above which the rule "
-               "fires, as long as the GPU needs longer"},
+               "Host time over GPU time of a denoising step above which the rule fires, as long as "
+               "the GPU needs longer"},
     TA_OPTIONS_END,
 };
 
@@ -100,12 +100,12 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         &(struct ta_finding){
             .id = "host-near-bound",
             .rule = "host_budget",
-            .title = ta_advice_printf(
-                advice,
-                "The host needs %s%s for a denoising step, the GPU %s%s: it bounds steps that "
-                "become shorter than that",
-                is_slowed ? "up to " : "", time_of(advice, host), time_of(advice, device),
-                ta_place_owner(advice, in->report, &place)),
+            .title = ta_advice_printf(advice,
+                                      "The host needs %s%s for a denoising step, the GPU %s: a "
+                                      "step shorter than %s would wait for the host%s",
+                                      is_slowed ? "up to " : "", time_of(advice, host),
+                                      time_of(advice, device), time_of(advice, host),
+                                      ta_place_owner(advice, in->report, &place)),
             .why = why(in, advice, &place),
             .advice = ta_advice_printf(
                 advice,
@@ -129,6 +129,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, host_budget, &ops, .title = "Host near the bound",
-          .summary = "Fires when the host needs nearly as long for a denoising step as the GPU",
+TA_PLUGIN(advice, host_budget, &ops, .title = "Little headroom of the host",
+          .summary = "Fires when the host needs much of the GPU's time for a denoising step, so "
+                     "that faster steps would wait for it",
           .version = "1", .options = options);

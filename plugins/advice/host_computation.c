@@ -53,7 +53,7 @@ static const struct {
     {{"normal_", "uniform_", "randn", "rand", "random_", "bernoulli", "randperm", "exponential_"},
      "Make random numbers on the GPU: device=\"cuda\", and a torch.Generator(\"cuda\") for the "
      "seed.",
-     "A generator of the GPU gives other numbers for the same seed."},
+     "A GPU generator gives other numbers for the same seed."},
     [KIND_IMAGES] = {{"PIL", "Imaging", "cv2", "skimage", "imageio", "transforms", "upsample",
                       "interpolate", "resize"},
                      "Resize and normalize on the GPU (torchvision.transforms.v2), or prepare the "
@@ -210,7 +210,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .saving_low_ns = ta_whole(0.6 * owned.ns),
             .saving_high_ns = ta_whole(owned.ns),
             .confidence = 0.8,
-            .threshold = ta_advice_printf(advice, "such idle share of the run > %s",
+            .threshold = ta_advice_printf(advice, "idle time of one such cause > %s of the run",
                                           ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
         });
     return TA_OK;

@@ -255,7 +255,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, host_edges, &ops, .title = "Host work before and after the device's",
+TA_PLUGIN(advice, host_edges, &ops, .title = "Host work before and after the GPU's",
           .summary = "Fires when the host works long before the first work of a device or after "
                      "its last",
           .version = "1", .options = options);

@@ -92,13 +92,13 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 "Use less GPU memory (fewer frames or tiles at a time, weights in 8 bit, idle "
                 "models moved away); \"Prefer No Sysmem Fallback\" in the NVIDIA driver for "
                 "Windows turns the overflow into an error.",
-            .details = has_gain ? ta_advice_printf(
-                                      advice,
-                                      "The saving takes the work to be the same: at %s of the "
-                                      "power, a part of which an idle GPU draws too, at most that "
-                                      "share of it is done.",
-                                      ta_advice_number(advice, speed, TA_UNIT_RATIO))
-                                : NULL,
+            .details = has_gain
+                           ? ta_advice_printf(
+                                 advice,
+                                 "The saving assumes that at %s of the power at most that share of "
+                                 "the work is done, since an idle GPU draws power too.",
+                                 ta_advice_number(advice, speed, TA_UNIT_RATIO))
+                           : NULL,
             .severity = TA_HIGH,
             .evidence = evidence,
             .n_evidence = isnan(pcie) ? 2 : 3,
@@ -113,6 +113,6 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, host_memory, &ops, .title = "Memory that overflows into the host",
-          .summary = "Fires when a device waits for memory of the host because its own is full",
+TA_PLUGIN(advice, host_memory, &ops, .title = "GPU memory that overflows into the host",
+          .summary = "Fires when a device works on host memory because its own is full",
           .version = "1", .options = options);

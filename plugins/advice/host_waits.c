@@ -147,7 +147,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                              : "Keep the values on the GPU, or read them after the loop or a step "
                                "later."),
             .details = "Only the host was recorded. While the GPU works through its queue, a wait "
-                       "costs nothing, and its kernels are what takes the time.",
+                       "costs nothing: its kernels take the time.",
             .severity = TA_MEDIUM,
             .evidence = &evidence,
             .n_evidence = 1,

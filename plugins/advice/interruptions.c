@@ -210,12 +210,12 @@ static const char *why_again(const struct ta_refs *in, struct ta_advice *advice,
     const double code = ta_ref_number(in, MADE_CODE, again->row, NAN);
     const char *each = ta_advice_number(advice, again->host / again->times, TA_UNIT_NS);
     if (isnan(frame))
-        return ta_advice_printf(advice, "A compilation takes %s; the GPU is idle for %s of all.",
+        return ta_advice_printf(advice, "A compilation takes %s; the GPU is idle for %s in total.",
                                 each, idle);
     return ta_advice_printf(
         advice,
         "A guard of the compiled code fails, so the function (compile id %.0f/%.0f) is compiled "
-        "anew, which takes %s%s; the GPU is idle for %s of all.",
+        "anew, which takes %s%s; the GPU is idle for %s in total.",
         frame, code, each, again->times > 1 ? " each time" : "", idle);
 }
 

@@ -233,7 +233,7 @@ static const char *title_of(struct ta_advice *advice, const struct ta_refs *in, 
                                 backend, device->words, time);
     case PREPARED:
         return ta_advice_printf(
-            advice, "Preparing the inputs of %s takes %s beside the %s of attention itself",
+            advice, "Preparing the inputs of %s takes %s on top of the %s of attention itself",
             backend, kernel_time(advice, run, found->prep), kernel_ns(advice, run, found->time));
     case SLOW:
     case CAUSES:

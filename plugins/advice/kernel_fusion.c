@@ -246,7 +246,7 @@ static void advise_norms(struct ta_ctx *ctx, const struct ta_refs *in, struct ta
             .id = "norm-in-pieces",
             .rule = "kernel_fusion",
             .title =
-                ta_advice_printf(advice, "%s in pieces, beside %s fused ones, take %s",
+                ta_advice_printf(advice, "%s in pieces take %s, although %s others are fused",
                                  norms[k].norms, ta_advice_number(advice, whole[k], TA_UNIT_COUNT),
                                  kernel_time(advice, run, odd.time)),
             .why = ta_advice_printf(

@@ -12,13 +12,11 @@ static const struct ta_option options[] = {
                    "Share of the run in GEMMs and convolutions without tensor cores from which the "
                    "rule fires"},
     [FACTOR_LOW] = {"factor_low", TA_OPTION_NUMBER, 2, 1, 100, TA_OPTION_PLAIN,
-                    "How many times faster tensor cores are at least, where shapes and "
-                    "peaks do not tell: small "
-                    "products are bound by memory"},
-    [FACTOR_HIGH] =
-        {"factor_high", TA_OPTION_NUMBER, 8, 1, 100, TA_OPTION_PLAIN,
-         "How many times faster tensor cores are at most, where shapes and peaks do not tell: the "
-         "ratio of the peak rates of TF32 and FP32 on NVIDIA A100"},
+                    "Least speed-up by tensor cores where shapes and peaks are unknown: memory "
+                    "bounds small GEMMs"},
+    [FACTOR_HIGH] = {"factor_high", TA_OPTION_NUMBER, 8, 1, 100, TA_OPTION_PLAIN,
+                     "Largest speed-up by tensor cores where shapes and peaks are unknown: the "
+                     "ratio of the peak rates of TF32 and FP32 on NVIDIA A100"},
     TA_OPTIONS_END,
 };
 
@@ -264,8 +262,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .advice = what_to_do(in, &vector, &device, advice),
             .details = device.architecture
                            ? ta_advice_printf(advice,
-                                              "The recording does not name the GPU: names of "
-                                              "kernels tell that it is %s.",
+                                              "The recording does not name the GPU; the names of "
+                                              "its kernels show that it is %s.",
                                               device.architecture)
                            : NULL,
             .severity = TA_MEDIUM,

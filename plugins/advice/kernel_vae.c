@@ -87,7 +87,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const struct gain gain = gain_of(&vae, &device);
     const bool tiles = vae.passes >= VAE_LEAST_TILES * vae.decodes;
     const char *passes =
-        tiles ? ta_advice_printf(advice, "It makes %.0f passes a decode, one after the other.",
+        tiles ? ta_advice_printf(advice, "Each decode makes %.0f passes, one after the other.",
                                  vae.passes / vae.decodes)
               : NULL;
     const char *conv =

@@ -11,8 +11,8 @@ static const struct ta_option options[] = {
                 "Time of the slowest rank beyond the median of the others, over that median, above "
                 "which the rule fires"},
     [DEVIATIONS] = {"deviations", TA_OPTION_NUMBER, 4, 0, 1e6, TA_OPTION_PLAIN,
-                    "The same in deviations of the other ranks, above which the rule fires; not "
-                    "looked at where fewer than three others have the figure"},
+                    "The same in deviations of the other ranks, above which the rule fires; "
+                    "ignored where fewer than three others have the figure"},
     TA_OPTIONS_END,
 };
 

@@ -28,7 +28,8 @@ static const struct notice {
      "NCCL sends through host memory (SHM): the GPUs do not reach each other directly",
      "A copy through host memory moves a fraction of what NVLink or PCIe can.",
      "Unset NCCL_P2P_DISABLE and NCCL_P2P_LEVEL, and look at nvidia-smi topo -m and topo -p2p r; "
-     "ACS or an IOMMU on the host, or GeForce cards from the 40 series on, leave no direct way.",
+     "ACS or an IOMMU on the host, or GeForce cards from the 40 series on, rule out the direct "
+     "path.",
      TA_HIGH},
     {"NCCL through sockets", "nccl-transport", "NCCL sends over TCP sockets",
      "Sockets move a few GB/s, on one node and between nodes.",
@@ -52,7 +53,8 @@ static const struct notice {
      "Install a build that has it (Windows: a newer torch, or flash-attn or SageAttention).",
      TA_MEDIUM},
     {"VAE decoded again", "vae-again", "The VAE gives NaN in fp16 and decodes again in fp32", NULL,
-     "Take a VAE that holds in fp16 (sdxl-vae-fp16-fix), or run it in bf16 from the start.",
+     "Use a VAE that stays within the range of fp16 (sdxl-vae-fp16-fix), or run it in bf16 from "
+     "the start.",
      TA_MEDIUM},
     {"no workspace", "convolution-workspace",
      "MIOpen gets no workspace for its fast convolutions and takes slower ones", NULL,
@@ -66,7 +68,7 @@ static const struct notice {
      TA_MEDIUM},
     {"TF32 off", "tf32-off", "FP32 GEMMs run without tensor cores: TF32 is off", NULL,
      "torch.set_float32_matmul_precision(\"high\"), or run the model in bf16.", TA_MEDIUM},
-    {"no flash_attn", "slow-attention", "The package flash_attn is missing",
+    {"no flash_attn", "slow-attention", "The flash_attn package is missing",
      "PyTorch's own kernels compute attention; its flash kernel takes bf16 and fp16 only.",
      "Install flash-attn, in its third version on Hopper.", TA_LOW},
 };
@@ -129,6 +131,6 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, library_notices, &ops, .title = "Slow ways that libraries report",
-          .summary = "Fires when a library says in a log that it takes a slow way", .version = "1",
+TA_PLUGIN(advice, library_notices, &ops, .title = "Slow paths that libraries report",
+          .summary = "Fires when a library says in a log that it takes a slow path", .version = "1",
           .options = options);

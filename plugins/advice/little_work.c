@@ -125,11 +125,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                     : ta_advice_printf(
                           advice, ", while device %lld draws %s", device,
                           number(advice, ta_ref_number(in, MEAN, worker, 0), TA_UNIT_WATT))),
-            .why = worker == SIZE_MAX
-                       ? "Utilization counts all time with a kernel, also a small one, one that "
-                         "waits, and launches that come one at a time."
-                       : "Utilization counts all time with a kernel, also one of a collective that "
-                         "waits for another rank.",
+            .why = worker == SIZE_MAX ? "Utilization counts all time with a kernel on the GPU, "
+                                        "even a tiny one or one that waits."
+                                      : "Utilization counts all time with a kernel on the GPU, "
+                                        "even a collective that waits for another rank.",
             .advice =
                 worker == SIZE_MAX
                     ? "Record a torch trace of a few steps: it shows whether kernels are small "

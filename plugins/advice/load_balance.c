@@ -8,7 +8,7 @@ enum { LEAST, HIGH };
 
 static const struct ta_option options[] = {
     [LEAST] = {"balance", TA_OPTION_NUMBER, 0.8, 0, 1, TA_OPTION_RATIO,
-               "Mean time of compute over the longest, below which the rule fires"},
+               "Mean compute time of the ranks over the longest, below which the rule fires"},
     [HIGH] = {"high", TA_OPTION_NUMBER, 0.6, 0, 1, TA_OPTION_RATIO,
               "The same below which it is severe"},
     TA_OPTIONS_END,

@@ -178,6 +178,6 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, memory_growth, &ops, .title = "Memory that is not given back",
+TA_PLUGIN(advice, memory_growth, &ops, .title = "Memory that is not freed",
           .summary = "Fires when memory in use rises between snapshots of a step and stays",
           .version = "1", .options = options);

@@ -13,7 +13,7 @@ static const struct ta_option options[] = {
     [LEAST] = {"least", TA_OPTION_NUMBER, 1024.0 * 1024 * 1024, 0, 1e15, TA_OPTION_BYTES,
                "Bytes more than the other phases below which it keeps silent"},
     [SHARE] = {"share", TA_OPTION_NUMBER, 0.6, 0, 1, TA_OPTION_RATIO,
-               "Share of the device's memory from which it is no remark"},
+               "Share of the device's memory from which it is more than a remark"},
     TA_OPTIONS_END,
 };
 
@@ -142,6 +142,6 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, memory_peak, &ops, .title = "Phase of the peak of memory",
-          .summary = "Fires when another phase than denoising needs most memory by far",
+TA_PLUGIN(advice, memory_peak, &ops, .title = "Phase with the memory peak",
+          .summary = "Fires when a phase other than denoising needs by far the most memory",
           .version = "1", .options = options);

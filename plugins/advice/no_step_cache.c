@@ -91,8 +91,8 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, size_t loop
                 "to %s here.",
                 ta_advice_number(advice, SKIPPED_LEAST * time.value, TA_UNIT_NS),
                 ta_advice_number(advice, SKIPPED_MOST * time.value, TA_UNIT_NS)),
-            .details = "A guess, so that it is no saving. Models distilled to few steps have none "
-                       "that are alike.",
+            .details = "This is a guess, so no saving is given. Models distilled to few steps have "
+                       "no similar steps to skip.",
             .severity = TA_INFO,
             .evidence = evidence,
             .n_evidence = 2,

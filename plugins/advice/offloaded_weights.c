@@ -172,10 +172,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                     : "Preserve less memory (\"GPU Inference Preserved Memory\"), as little as "
                       "runs without failing, and close what else holds GPU memory.",
             .details = cost.is_measured
-                           ? "The saving is what the slow iterations take more than the fast ones; "
-                             "they may differ in more than offloading, such as frames or pixels."
-                       : loop.n > 0 ? "The saving is the time that the copies take at 8 and at "
-                                      "2.7 GB/s; what runs while kernels do is not gained."
+                           ? "The saving is the extra time of the slow iterations; they may differ "
+                             "in other ways too, such as frames or pixels."
+                       : loop.n > 0 ? "The saving is the time that the copies take at 8 and at 2.7 "
+                                      "GB/s; copies that kernels overlap save nothing."
                                     : NULL,
             .severity = loop.n > 0 ? TA_HIGH : TA_LOW,
             .evidence = evidence,

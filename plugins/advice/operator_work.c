@@ -15,7 +15,7 @@ static const struct ta_option options[] = {
     [SHARE] = {"share", TA_OPTION_NUMBER, 0.3, 0, 1, TA_OPTION_RATIO,
                "Share of the device time in one kind of work from which the rule fires"},
     [CAUSE] = {"cause", TA_OPTION_NUMBER, 0.1, 0, 1, TA_OPTION_RATIO,
-               "Share of the device or host time in work that need not be from which it fires"},
+               "Share of the device or host time in avoidable work from which the rule fires"},
     TA_OPTIONS_END,
 };
 
@@ -458,24 +458,24 @@ static void advise_host(const struct ta_refs *in, struct ta_advice *advice,
             : ta_advice_printf(advice, "The GPU has %s of work in the host's %s.",
                                ta_advice_number(advice, device.value, TA_UNIT_NS),
                                ta_advice_number(advice, total->value, TA_UNIT_NS));
-    ta_advise(advice, &(struct ta_finding){
-                          .id = "host-limits",
-                          .rule = "operator_work",
-                          .title = host_title(in, advice, &host, work),
-                          .why = why,
-                          .advice = host_advice[work],
-                          .details = "A table has no times of day, so how much of the host's work "
-                                     "lies beside the GPU's is not known; a trace of a few steps "
-                                     "shows it.",
-                          .severity = idle > 0.5 * total->value ? TA_HIGH : TA_MEDIUM,
-                          .evidence = evidence,
-                          .n_evidence = 2,
-                          .saving_low_ns = ta_whole(most / 3),
-                          .saving_high_ns = ta_whole(most),
-                          .confidence = 0.5,
-                          .threshold = "the host's own work takes more than 1.25 times the "
-                                       "device's",
-                      });
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "host-limits",
+                  .rule = "operator_work",
+                  .title = host_title(in, advice, &host, work),
+                  .why = why,
+                  .advice = host_advice[work],
+                  .details = "A table has no timestamps, so how much of the host's work the GPU's "
+                             "overlaps is not known; a trace of a few steps shows it.",
+                  .severity = idle > 0.5 * total->value ? TA_HIGH : TA_MEDIUM,
+                  .evidence = evidence,
+                  .n_evidence = 2,
+                  .saving_low_ns = ta_whole(most / 3),
+                  .saving_high_ns = ta_whole(most),
+                  .confidence = 0.5,
+                  .threshold = "the host's own work takes more than 1.25 times the "
+                               "device's",
+              });
 }
 
 /* ---- the rule ---------------------------------------------------------------------------------
@@ -508,6 +508,6 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, operator_work, &ops, .title = "Work in the profiler's table",
-          .summary = "Fires when a table of operators shows work that need not be, what the device "
-                     "works on most, or that the host keeps it waiting",
+          .summary = "Fires when a table of operators shows avoidable work, what takes most of the "
+                     "device time, or a device that waits for the host",
           .version = "1", .options = options);

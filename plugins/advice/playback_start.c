@@ -9,7 +9,7 @@ enum { LEAST, GAIN };
 
 static const struct ta_option options[] = {
     [LEAST] = {"least", TA_OPTION_NUMBER, 5e8, 0, 1e15, TA_OPTION_NS,
-               "Time by which a video could be watched earlier above which the rule fires"},
+               "How much earlier a video could be watched, above which the rule fires"},
     [GAIN] = {"gain", TA_OPTION_NUMBER, 0.3, 0, 1, TA_OPTION_RATIO,
               "That time over the time until it can be watched"},
     TA_OPTIONS_END,
@@ -74,8 +74,8 @@ static void advise_whole(struct ta_ctx *ctx, const struct ta_refs *in, struct ta
             .id = "decoded-as-a-whole",
             .title = ta_advice_printf(
                 advice,
-                "Nothing of a video shows before all %.0f frames are decoded, after %s; decoded "
-                "block by block it plays from %s on%s",
+                "No frame of the video is shown before all %.0f are decoded, after %s; decoded "
+                "block by block, it could play after %s%s",
                 ta_ref_number(in, FRAMES, row, 0), ta_advice_number(advice, wait.value, TA_UNIT_NS),
                 ta_advice_number(advice, ta_ref_number(in, BY_BLOCK, row, NAN), TA_UNIT_NS),
                 ta_place_owner(advice, in->report, &wait)),
@@ -94,8 +94,8 @@ static void advise_uneven(struct ta_ctx *ctx, const struct ta_refs *in, struct t
              .id = "uneven-blocks",
              .title = ta_advice_printf(
                  advice,
-                 "The video is made in real time, and yet stalls %.0f time%s, %s in all, "
-                 "when played from its first frames on%s",
+                 "The video is made in real time, yet playback stalls %.0f time%s (%s in total) if "
+                 "it starts with the first frames%s",
                  stalls, stalls > 1 ? "s" : "",
                  ta_advice_number(advice, ta_ref_number(in, STALLED, row, NAN), TA_UNIT_NS),
                  ta_place_owner(advice, in->report, &wait)),

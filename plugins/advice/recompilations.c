@@ -81,10 +81,10 @@ static bool find_sites(const struct ta_refs *in, const char *event, struct sites
 static const struct {
     const char *word, *advice;
 } cures[] = {
-    {"check_obj_id", "Each object is compiled for anew: share one between the calls (blocks that "
-                     "hold a processor each), compile the blocks one by one "
-                     "(compile_repeated_blocks), or raise torch._dynamo.config.recompile_limit "
-                     "above the number of objects."},
+    {"check_obj_id",
+     "The code is compiled for each object: share one between the calls (blocks that hold a "
+     "processor each), compile the blocks one by one (compile_repeated_blocks), or raise "
+     "torch._dynamo.config.recompile_limit above the number of objects."},
     {"size mismatch", "Make the size dynamic: torch._dynamo.mark_dynamic(tensor, dim) before the "
                       "call, or torch.compile(…, dynamic=True); or pad to a few sizes."},
     {".size()", "Make the size dynamic: torch._dynamo.mark_dynamic(tensor, dim) before the call, "
@@ -95,7 +95,7 @@ static const struct {
     {"dispatch key", "Give it tensors of one type, device and requires_grad; buffers keep theirs "
                      "when they are written in place."},
     {"requires_grad", "Give it tensors of one type, device and requires_grad."},
-    {"grad_mode", "Call it in one mode of gradients: all calls under torch.no_grad() or none."},
+    {"grad_mode", "Call it in one gradient mode: all calls under torch.no_grad(), or none."},
     {"global_state", "Call it in one state of torch: the same gradients, autocast and "
                      "deterministic settings."},
     {"", "A Python value that the compiled code depends on changes: pass it as a tensor, keep it "

@@ -108,10 +108,10 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
             .advice = is_text && is_twice
                           ? "Encode the prompt and its negative as one batch, and keep the "
                             "embedding of a negative prompt that stays the same."
-                          : "Encode what comes again once and keep the embedding; different "
+                          : "Encode a repeated input once and keep its embedding; encode different "
                             "inputs as one batch.",
-            .details = "What is encoded is not recorded: the same kernels may be of the same "
-                       "input.",
+            .details =
+                "The inputs are not recorded: the same kernels may have had different inputs.",
             .severity = TA_LOW,
             .evidence = evidence,
             .n_evidence = 2,

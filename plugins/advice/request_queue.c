@@ -81,7 +81,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         is_full ? ta_advice_printf(advice, "The KV cache is full (%s) and %s%s",
                                    ta_advice_number(advice, used.value, TA_UNIT_RATIO), queue,
                                    fall_of(advice, &without, &with))
-                : ta_advice_printf(advice, "Of the requests at most %.0f run at a time, and %s%s",
+                : ta_advice_printf(advice, "At most %.0f requests run at a time, and %s%s",
                                    running.table ? running.value : 0.0, queue,
                                    fall_of(advice, &without, &with));
     const struct ta_evidence evidence[] = {ta_place_evidence(&waiting), ta_place_evidence(&used),

@@ -64,11 +64,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         &(struct ta_finding){
             .id = "scaling",
             .rule = "scaling",
-            .title = ta_advice_printf(advice,
-                                      "More GPUs bring little: %.0f are %.3g times as fast as "
-                                      "%.0f, %s of what they could be",
-                                      world.value, speedup.value, base.value,
-                                      ta_advice_number(advice, worst.value, TA_UNIT_RATIO)),
+            .title = ta_advice_printf(
+                advice,
+                "More GPUs bring little: %.0f are %.3g times as fast as %.0f, %s of linear scaling",
+                world.value, speedup.value, base.value,
+                ta_advice_number(advice, worst.value, TA_UNIT_RATIO)),
             .advice = "Compare the time of computing, of collectives and of waiting at both sizes, "
                       "and keep tensor and Ulysses groups within what NVLink joins.",
             .details = "Where several videos wait, fewer GPUs for each of them give more frames "

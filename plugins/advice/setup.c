@@ -15,7 +15,7 @@ static const struct ta_option options[] = {
     [THRESHOLD] = {"threshold", TA_OPTION_NUMBER, 0.05, 0, 1, TA_OPTION_RATIO,
                    "Share of the run that set-up takes, from which the rule fires"},
     [MOST] = {"most", TA_OPTION_NUMBER, 0.25, 0, 1, TA_OPTION_RATIO,
-              "Share of the run from which it is said before all other findings"},
+              "Share of the run from which set-up is the first finding"},
     TA_OPTIONS_END,
 };
 
@@ -66,7 +66,7 @@ static const struct {
 } causes[CAUSES] = {
     [FIRST_CALLS] = {"first call", "first calls load code and libraries"},
     [COMPILATION] = {"compilation", "code is compiled, loaded or captured"},
-    [ALLOCATION] = {"memory allocation", "the driver gives out memory"},
+    [ALLOCATION] = {"memory allocation", "the driver allocates memory"},
 };
 
 /* From this share on nothing but set-up was recorded, and from this one of it a cause is named. */

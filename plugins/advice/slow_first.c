@@ -66,8 +66,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .why = loss.n > 1
                        ? ta_advice_printf(
                              advice,
-                             "So it is in %zu bars, which lose %s of %s: the first "
-                             "iteration also loads, compiles or tunes.",
+                             "%zu progress bars show this and lose %s of %s: the first iteration "
+                             "also loads, compiles or tunes.",
                              loss.n, ta_advice_number(advice, loss.all, TA_UNIT_NS),
                              ta_advice_number(advice, ta_ref_sum(in, BAR_ELAPSED), TA_UNIT_NS))
                        : "It also loads, compiles or tunes.",
@@ -92,6 +92,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, slow_first, &ops, .title = "Slow first iteration",
-          .summary = "Fires when the first iteration of a bar takes much longer than the others",
-          .version = "1", .options = options);
+TA_PLUGIN(
+    advice, slow_first, &ops, .title = "Slow first iteration",
+    .summary = "Fires when the first iteration of a progress bar takes much longer than the others",
+    .version = "1", .options = options);

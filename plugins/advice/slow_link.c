@@ -246,11 +246,11 @@ static void advise_link(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
                 "tenth of the calls. LL in the name of an NCCL kernel is no evidence of the "
                 "protocol: all protocols run in kernels of that name.",
                 is_alone ? others_of(in, advice, sums.exposed, run) : "",
-                !is_sure   ? ""
-                : is_alone ? "The traces of the other ranks are not there, so a wait for a partner "
-                             "cannot be told from transfer; that nearly all calls take as long "
-                             "speaks for transfer. "
-                           : ""),
+                !is_sure ? ""
+                : is_alone
+                    ? "Without the traces of the other ranks a wait for a partner cannot be told "
+                      "from transfer; nearly all calls take equally long, which suggests transfer. "
+                    : ""),
             .severity = TA_HIGH,
             .evidence = evidence,
             .n_evidence = TA_LENGTH(evidence),

@@ -8,7 +8,7 @@ enum { SHARE };
 
 static const struct ta_option options[] = {
     [SHARE] = {"share", TA_OPTION_NUMBER, 0.02, 0, 1, TA_OPTION_RATIO,
-               "Latency of small collectives over the run, above which the rule fires"},
+               "Share of the run in the latency of small collectives, above which the rule fires"},
     TA_OPTIONS_END,
 };
 
@@ -51,10 +51,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 ta_advice_number(advice, largest.value, TA_UNIT_BYTES)),
             .why = ta_advice_printf(advice, "Each takes %s, as long as it takes to start one.",
                                     ta_advice_number(advice, latency.value, TA_UNIT_NS)),
-            .advice =
-                "Put several into one: flatten small tensors, raise the size of buckets, or "
-                "coalesce calls (`dist._coalescing_manager`); within a node one-shot all-reduce "
-                "over symmetric memory starts faster.",
+            .advice = "Join several into one: flatten small tensors, use larger buckets, or "
+                      "coalesce calls (`dist._coalescing_manager`); within a node one-shot "
+                      "all-reduce over symmetric memory starts faster.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,

@@ -119,8 +119,8 @@ static void advise_later(struct ta_ctx *ctx, const struct ta_refs *in, struct ta
                   .advice =
                       "Compare memory in use and clocks of the first run and the last (nvidia-smi "
                       "dmon): free the models that stay on the GPU, or cool it.",
-                  .details = "What is left over from the first run is mostly memory that overflows "
-                             "into the host's, fragments of it, another program, or heat.",
+                  .details = "The usual causes are memory that overflows into the host's, "
+                             "fragmentation, another program, or heat.",
                   .severity = TA_MEDIUM,
                   .evidence = evidence,
                   .n_evidence = 2,
@@ -158,7 +158,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 ta_place_owner(advice, in->report, &at)),
             .why = what_goes_on(in) ? what_goes_on(in)
                    : is_twice(fmax(after.value, before.value), fmin(after.value, before.value))
-                       ? "Twice the time is what a second model call for guidance takes."
+                       ? "A second model call for guidance would take twice the time."
                        : NULL,
             .advice =
                 after.value > before.value
@@ -181,6 +181,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, speed_change, &ops, .title = "Change of speed",
-          .summary = "Fires when the iterations of a bar take another time from one of them on",
-          .version = "1", .options = options);
+TA_PLUGIN(
+    advice, speed_change, &ops, .title = "Change of speed",
+    .summary =
+        "Fires when the iterations of a progress bar become slower or faster from one of them on",
+    .version = "1", .options = options);

@@ -14,9 +14,9 @@ static const struct ta_option options[] = {
     [HIGH] = {"high", TA_OPTION_NUMBER, 0.5, 0, 1, TA_OPTION_RATIO,
               "Share above which it is one severity higher"},
     [EVEN] = {"even", TA_OPTION_NUMBER, 1.5, 1, 1e6, TA_OPTION_PLAIN,
-              "Times an even part that a share of a sum must be to tell anything"},
+              "How many times an even share a share of a sum must be for the rule to fire"},
     [LEAD] = {"lead", TA_OPTION_NUMBER, 1.4, 1, 1e6, TA_OPTION_PLAIN,
-              "Or times the next layer that a layer must be"},
+              "Or how many times the next layer a layer must be"},
     [DECODER] = {"decoder", TA_OPTION_NUMBER, 0.25, 0, 1, TA_OPTION_RATIO,
                  "Share of VAE decoding above which the rule fires, whatever takes more"},
     TA_OPTIONS_END,
@@ -105,16 +105,16 @@ static const struct to_do {
     {"model_forward", MODEL, 0, 0, false},
     {"diffuse", MODEL, 0, 0, false},
     {"prefill",
-     "Keep the keys and values of prompts that begin alike, and read long prompts in "
-     "chunks beside decoding.",
+     "Reuse the KV cache of common prompt prefixes (prefix caching), and split long prompts "
+     "(chunked prefill).",
      0, 0, false},
     {"sampler",
      "Sample on the device for all sequences at once, without a copy to the host in "
      "between.",
      0, 0, false},
     {"schedul",
-     "Decide about the next step while the device is at this one, and keep what a step "
-     "needs from the last.",
+     "Schedule the next step while the GPU runs this one (asynchronous scheduling), and reuse what "
+     "does not change between steps.",
      0, 0, false},
     {"batch",
      "Time the stages of a batch, or record a torch trace of one: it is a whole generation, "

@@ -11,7 +11,7 @@ static const struct ta_option options[] = {
     [STEPS] = {"steps", TA_OPTION_INTEGER, 0, 0, 1e9, TA_OPTION_PLAIN,
                "Skipped steps up to which the rule fires"},
     [REACHED] = {"reached", TA_OPTION_NUMBER, 0.9, 0, 1, TA_OPTION_RATIO,
-                 "Part of the possible speed-up below which the rule fires"},
+                 "Share of the possible speed-up below which the rule fires"},
     [HIT_LEAST] = {"hit_ratio", TA_OPTION_NUMBER, 0.1, 0, 1, TA_OPTION_RATIO,
                    "Share of cached steps below which it does not"},
     TA_OPTIONS_END,
@@ -151,7 +151,7 @@ static const char *leak_of(const struct ta_refs *in, struct ta_advice *advice, s
     if (!leak.table)
         return NULL;
     return ta_advice_printf(
-        advice, "Cached steps keep %s of the blocks; %s of their time is beyond these%s.",
+        advice, "Cached steps still run %s of the blocks; %s of their time is outside these%s.",
         ta_advice_number(advice, ta_ref_number(in, LOOP_KEPT, row, 0), TA_UNIT_RATIO),
         ta_advice_number(advice, leak.value, TA_UNIT_NS),
         idle > 0 ? ta_advice_printf(advice, ", and the GPU idles for %s of it",
@@ -231,9 +231,8 @@ static void give_slow(const struct ta_refs *in, struct ta_advice *advice, size_t
                       ta_place_owner(advice, in->report, &achieved)),
                   .why = leak_of(in, advice, row),
                   .advice = cure_of(in, row),
-                  .details =
-                      "Possible is the same steps with cached ones that take only the blocks "
-                      "that they keep, as far as these are known.",
+                  .details = "The possible speed-up is that of cached steps which run nothing but "
+                             "the blocks that are not cached, as far as these are known.",
                   .severity = TA_MEDIUM,
                   .evidence = evidence,
                   .n_evidence = 3,
@@ -291,8 +290,8 @@ static void give_idle(const struct ta_refs *in, struct ta_advice *advice, size_t
                                       ta_place_owner(advice, in->report, &cached)),
             .advice = "Raise its threshold step by step and compare the pictures, or switch it off "
                       "where the model has few steps: then it only costs its check.",
-            .details = "The saving is of a cache that skips a sixth to half of the steps, at less "
-                       "quality.",
+            .details = "The saving assumes a cache that skips a sixth to half of the steps, at "
+                       "lower quality.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
@@ -354,12 +353,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                   .rule = "step_cache",
                   .title = title_of(in, advice, &hits, &least, &threshold, n),
                   .advice = advice_of(advice, &least, &median, &threshold, &warmup),
-                  .details =
-                      most_ns > 0
-                          ? "The saving is of a cache that skips up to half of the steps after its "
-                            "warm-up, within its limit, at less quality; a model of few steps has "
-                            "none that are alike."
-                          : "A model of few steps has none that are alike.",
+                  .details = most_ns > 0
+                                 ? "The saving assumes a cache that skips up to half of the steps "
+                                   "after its warm-up, within its limit, at lower quality; a model "
+                                   "of few steps has no similar steps to skip."
+                                 : "A model of few steps has no similar steps to skip.",
                   .severity = TA_MEDIUM,
                   .evidence = evidence,
                   .n_evidence = threshold.table ? 3 : 2,
@@ -377,5 +375,5 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, step_cache, &ops, .title = "Step cache that gains little",
-          .summary = "Fires when a step cache skips no step, or its cached steps take long",
+          .summary = "Fires when a step cache skips hardly any step, or its cached steps take long",
           .version = "1", .options = options);

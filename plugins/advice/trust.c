@@ -31,7 +31,7 @@ static const struct remedy {
     {"times far away",
      "Some times lie far away from the others, so the length of the run is "
      "unknown",
-     "Record again while the clock is not set, or cut the trace to the times of interest.", NULL},
+     "Record again while nothing sets the clock, or cut the trace to the time of interest.", NULL},
     {"activities too long", "GPU activities last longer than their stream allows",
      "Record again with a newer version of the profiler or driver.", "overlong"},
     {"activities out of order", "GPU activities are out of order, so idle time is uncertain",
@@ -57,7 +57,7 @@ static const struct remedy {
     {"operators missing",
      "Operators were removed from the trace, so what launches a kernel and "
      "why the GPU is idle is unknown",
-     "Take a trace that was not thinned out, of fewer steps if it is too large.", NULL},
+     "Use a trace from which nothing was removed, of fewer steps if it is too large.", NULL},
     {"activities recorded", "Too few GPU activities were recorded to tell what bounds a run",
      "Record whole steps: schedule(wait=1, warmup=2, active=3).", NULL},
     {"holes in samples", "Samples are missing", "Sample less often, or from a process of its own.",
@@ -114,10 +114,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                   .id = "trust",
                   .rule = "trust",
                   .title = found.title,
-                  .why = ta_advice_printf(advice,
-                                          "The recording is trusted %s; all other findings "
-                                          "are hints.",
-                                          ta_advice_number(advice, trust, TA_UNIT_RATIO)),
+                  .why = ta_advice_printf(
+                      advice, "Trust in the recording is %s: take all other findings as hints.",
+                      ta_advice_number(advice, trust, TA_UNIT_RATIO)),
                   .advice = found.advice,
                   .severity = TA_MEDIUM,
                   .evidence = &evidence,
@@ -134,6 +133,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, trust, &ops, .title = "Traces unfit",
-          .summary = "Fires when the traces cannot carry what is said of them", .version = "1",
-          .options = options);
+TA_PLUGIN(
+    advice, trust, &ops, .title = "Recording not trusted",
+    .summary = "Fires when a recording is too damaged or incomplete for findings to be trusted",
+    .version = "1", .options = options);

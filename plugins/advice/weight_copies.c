@@ -223,28 +223,29 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
     const struct ta_evidence evidence[] = {ta_ref_evidence(in, EXPOSED, weights->row),
                                            ta_ref_evidence(in, IDLE, weights->row),
                                            ta_ref_evidence(in, BYTES, weights->row)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "weight-copies",
-                  .rule = "weight_copies",
-                  .title = title_of(in, advice, weights),
-                  .why = why_of(in, advice, weights),
-                  .advice = advice_of(in, advice, weights, room),
-                  .details =
-                      weights->is_models
-                          ? "A trace does not say what copies hold: these have copies back to the "
-                            "host of the same sizes."
-                          : "A trace does not say what copies hold: these come between the kernels "
-                            "of the model, a few kernels apart.",
-                  .severity = TA_HIGH,
-                  .evidence = evidence,
-                  .n_evidence = 3,
-                  .saving_low_ns = ta_whole(fmin(ahead, 0.8 * most)),
-                  .saving_high_ns = ta_whole(most),
-                  .confidence = weights->is_models ? 0.7 : 0.8,
-                  .threshold = ta_advice_printf(advice, "copies of weights hold up the GPU > %s",
-                                                number(advice, threshold, TA_UNIT_RATIO)),
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "weight-copies",
+            .rule = "weight_copies",
+            .title = title_of(in, advice, weights),
+            .why = why_of(in, advice, weights),
+            .advice = advice_of(in, advice, weights, room),
+            .details =
+                weights->is_models
+                    ? "A trace does not say what a copy holds; these count as weights because "
+                      "copies of the same sizes go back to the host."
+                    : "A trace does not say what a copy holds; these count as weights because they "
+                      "come between the kernels of the model, a few kernels apart.",
+            .severity = TA_HIGH,
+            .evidence = evidence,
+            .n_evidence = 3,
+            .saving_low_ns = ta_whole(fmin(ahead, 0.8 * most)),
+            .saving_high_ns = ta_whole(most),
+            .confidence = weights->is_models ? 0.7 : 0.8,
+            .threshold = ta_advice_printf(advice, "copies of weights hold up the GPU > %s",
+                                          number(advice, threshold, TA_UNIT_RATIO)),
+        });
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)

@@ -262,7 +262,7 @@ class Checks(checks.Checks):
                                 "batches_with_cuda_graph", "batches_without_cuda_graph")],
                     [77, 78.5, 0.25, 3, 1])
         self.expect("a limit on requests", report.finding("request-queue")["title"],
-                    "Of the requests at most 2 run at a time, and up to 4 requests wait")
+                    "At most 2 requests run at a time, and up to 4 requests wait")
         self.expect("no queue", self.read("".join(sglang[:2])).finding("request-queue"), None)
 
     # ---- torch.compile ---------------------------------------------------------------------------

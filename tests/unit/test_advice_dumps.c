@@ -397,7 +397,7 @@ static void test_goal_of_blocks(void **state)
     assert_non_null(finding);
     assert_int_equal(finding->needed_ns, 3000000000);
     assert_int_equal(finding->steps_ns, 6000000000);
-    assert_string_equal(finding->why, "The goal is 2 blocks/s: one in 500 ms.");
+    assert_string_equal(finding->why, "The goal is 2 blocks/s: one every 500 ms.");
     close_run(&run);
 }
 
@@ -456,13 +456,13 @@ static void test_counted_failures(void **state)
     assert_string_equal(ta_report_finding(run.report, "failed-allocations")->title,
                         "GPU memory ran out: 1 allocation failed");
     assert_string_equal(ta_report_finding(run.report, "allocation-retries")->title,
-                        "GPU memory ran full 1 time");
+                        "GPU memory was full 1 time");
     close_run(&run);
     open_run(&run, MEMORY("0,,,91,,,3,2\n"), NULL);
     assert_string_equal(ta_report_finding(run.report, "failed-allocations")->title,
                         "GPU memory ran out: 3 allocations failed");
     assert_string_equal(ta_report_finding(run.report, "allocation-retries")->title,
-                        "GPU memory ran full 2 times");
+                        "GPU memory was full 2 times");
     close_run(&run);
 }
 
