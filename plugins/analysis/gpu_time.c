@@ -703,10 +703,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     const struct ta_partial *devices = merged[PARTIAL_DEVICES];
-    bool communicates = false;
+    bool hides = false; /* communication behind compute; else the exposed one is all there is */
     for (size_t i = 0; i < ta_partial_rows(devices); i++) {
         const int64_t *row = ta_partial_at(devices, i);
-        communicates |= row[COMM] > 0;
+        hides |= row[COMM] > row[COMM_EXPOSED];
         TA_ROW(out,
                by_rank, [BY_RANK_RANK] = ta_int(row[RANK]), [BY_RANK_DEVICE] = ta_int(row[DEVICE]),
                [BY_RANK_WINDOW] = ta_int(row[WINDOW]), [BY_RANK_BUSY] = ta_int(row[BUSY]),
@@ -721,7 +721,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                [BY_RANK_BUSY_SHARE] =
                    row[WINDOW] ? ta_num((double)row[BUSY] / (double)row[WINDOW]) : ta_null());
     }
-    if (communicates)
+    if (hides)
         ta_draw(out, &by_rank, &comm_chart);
     if (!gpu_time_add_names(merged[PARTIAL_NAMES], ta_partial_rows(devices), out))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot add up busy time by name");

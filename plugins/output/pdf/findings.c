@@ -4,6 +4,7 @@
 #include "render/chart/says.h"
 #include "render/chart/scene.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { EVIDENCE_SHOWN = 4 };
@@ -138,6 +139,23 @@ static struct pdf_small choose(struct pdf *pdf, const struct ta_finding *finding
     return (struct pdf_small){NULL, NULL};
 }
 
+static struct numbered numbered_of(struct pdf *pdf, const struct ta_finding *finding, size_t n)
+{
+    struct numbered numbered = {finding, n, choose(pdf, finding)};
+    if (numbered.small.table && pdf_trial(pdf, put_finding, &numbered) > pdf->bottom - pdf->top)
+        numbered.small.table = NULL;
+    return numbered;
+}
+
+/* What has to stand under the heading of the evidence. */
+static double first_height(struct pdf *pdf)
+{
+    struct ta_walk walk = {0};
+    const struct ta_item *item = ta_report_next(pdf->report, TA_ITEM_FINDING, &walk);
+    const struct numbered numbered = numbered_of(pdf, item->finding, 1);
+    return fmin(pdf_trial(pdf, put_finding, &numbered), (pdf->bottom - pdf->top) / 2);
+}
+
 void pdf_findings(struct pdf *pdf)
 {
     struct ta_walk walk = {0};
@@ -147,12 +165,9 @@ void pdf_findings(struct pdf *pdf)
             pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT, "No rule found anything to improve.", 6);
         return;
     }
-    const int entry = pdf_section(pdf, "Evidence", PDF_AT_EVIDENCE, 60);
+    const int entry = pdf_section(pdf, "Evidence", PDF_AT_EVIDENCE, first_height(pdf));
     for (size_t n = 1; (item = ta_report_next(pdf->report, TA_ITEM_FINDING, &walk)) != NULL; n++) {
-        struct numbered numbered = {item->finding, n, choose(pdf, item->finding)};
-        const double page = pdf->bottom - pdf->top;
-        if (numbered.small.table && pdf_trial(pdf, put_finding, &numbered) > page)
-            numbered.small.table = NULL;
+        const struct numbered numbered = numbered_of(pdf, item->finding, n);
         pdf_need(pdf, pdf_trial(pdf, put_finding, &numbered));
         pdf_outline(pdf, entry, pdf_prose(pdf, item->finding->title),
                     pdf_printf(pdf, PDF_AT_FINDING, n));

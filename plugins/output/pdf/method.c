@@ -13,9 +13,12 @@ static const char *const notes[] = {
      "document, and all rows and columns left out here, are in report.json."),
 };
 
-static const char short_form[] = "This is the short form: report.html has all charts and tables, "
-                                 "with what each column means, and "
-                                 "so has this document made with --paper-detail=full.";
+static const char short_form[] =
+    "Method: Times are whole nanoseconds from the traces, shown with three significant digits. Of "
+    "device time, communication, copies and memory sets count only where no kernel runs; idle is "
+    "what remains between the first and the last activity of a device. “–” stands for what was not "
+    "recorded, which enters no sum. report.json has all rows and columns; report.html, and this "
+    "document made with --paper-detail=full, have all charts and tables.";
 
 static void put_definitions(struct pdf *pdf, const struct ta_table *table)
 {
@@ -30,19 +33,34 @@ static void put_definitions(struct pdf *pdf, const struct ta_table *table)
     pdf_paragraph(pdf, PDF_SMALL, TA_INK_TEXT, text, 2);
 }
 
+static void put_short_form(struct pdf *pdf, const void *data)
+{
+    (void)data;
+    pdf_paragraph(pdf, PDF_NOTE, TA_INK_MUTED, short_form, 0);
+}
+
+/* A footnote to the story, which is not to take a page of its own. */
+static void put_footnote(struct pdf *pdf)
+{
+    pdf_need(pdf, pdf_trial(pdf, put_short_form, NULL));
+    pdf_place(pdf, PDF_AT_METHOD);
+    pdf_outline(pdf, 0, "Method", PDF_AT_METHOD);
+    put_short_form(pdf, NULL);
+}
+
 void pdf_method(struct pdf *pdf)
 {
-    const bool is_full = pdf->options->full_paper;
-    const enum pdf_style style = is_full ? PDF_BODY : PDF_SMALL;
+    if (!pdf->options->full_paper) {
+        put_footnote(pdf);
+        return;
+    }
     pdf_section(pdf, "Method", PDF_AT_METHOD, 60);
     for (size_t i = 0; i < TA_LENGTH(notes); i++)
-        pdf_paragraph(pdf, style, TA_INK_TEXT, notes[i], 4);
-    if (!is_full)
-        pdf_paragraph(pdf, style, TA_INK_TEXT, short_form, 4);
+        pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT, notes[i], 4);
     struct ta_walk walk = {0};
     const struct ta_item *item;
     while ((item = ta_report_next(pdf->report, TA_ITEM_TABLE, &walk)) != NULL)
-        if (is_full && pdf_prints(item->table))
+        if (pdf_prints(item->table))
             put_definitions(pdf, item->table);
     pdf_untag(pdf, "Sect");
 }

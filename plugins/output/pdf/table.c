@@ -68,6 +68,17 @@ static void fit(const struct pdf *pdf, struct grid *grid)
     }
 }
 
+/* Where paper is short, columns of zeros make room for others. */
+static bool says_nothing(const struct pdf *pdf, const struct grid *grid, size_t column)
+{
+    bool zero = grid->rows.n && !pdf->options->full_paper &&
+                ta_column_is_number(&grid->table->columns[column]) &&
+                grid->table->columns[column].unit == TA_UNIT_NS;
+    for (size_t i = 0; zero && i < grid->rows.n; i++)
+        zero = ta_cell_number(ta_table_cell(grid->table, grid->rows.at[i], column), 0) == 0;
+    return zero;
+}
+
 static bool measure(struct pdf *pdf, struct grid *grid)
 {
     const size_t n = grid->table->n_columns;
@@ -77,7 +88,7 @@ static bool measure(struct pdf *pdf, struct grid *grid)
     if (!grid->width || !grid->is_wide || !grid->columns)
         return false;
     for (size_t i = 0; i < n; i++)
-        if (ta_column_is_useful(grid->table, i))
+        if (ta_column_is_useful(grid->table, i) && !says_nothing(pdf, grid, i))
             grid->columns[grid->n_columns++] = i;
     grid->n_useful = grid->n_columns;
     for (size_t i = 0; i < grid->n_columns; i++) {

@@ -18,7 +18,7 @@ enum {
 };
 
 /* As many panels stand in two columns where there is room for them. */
-enum { BESIDE_LEAST = 4, BESIDE_WIDTH = 460, COLUMN_GAP = 18 };
+enum { BESIDE_LEAST = 4, BESIDE_WIDTH = 330, COLUMN_GAP = 18 };
 
 /* More points of a line than this are not marked by dots. */
 enum { DOTS_MOST = 80 };
