@@ -14,11 +14,10 @@ static const char *const notes[] = {
 };
 
 static const char short_form[] =
-    "Method: Times are whole nanoseconds from the traces, shown with three significant digits. Of "
-    "device time, communication, copies and memory sets count only where no kernel runs; idle is "
-    "what remains between the first and the last activity of a device. “–” stands for what was not "
-    "recorded, which enters no sum. report.json has all rows and columns; report.html, and this "
-    "document made with --paper-detail=full, have all charts and tables.";
+    "Method: Times are whole nanoseconds from the traces. Communication, copies and memory sets "
+    "count only where no kernel runs; idle is what remains between the first and the last activity "
+    "of a device. “–” was not recorded and enters no sum. report.json has all rows; report.html, "
+    "and paper with --paper-detail=full, have all charts and tables.";
 
 static void put_definitions(struct pdf *pdf, const struct ta_table *table)
 {
