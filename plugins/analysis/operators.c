@@ -93,17 +93,15 @@ static const struct ta_column by_operator_columns[] = {
 
 static const struct ta_table_def by_operator = {
     "ops.by_operator", "Operators", TA_COLUMNS(by_operator_columns),
-    .doc =
-        "One row per operator, all ranks together. Device work belongs to the innermost "
-        "operator that was open on the launching thread, as in `ops.device_time`: kernels of "
-        "the backward pass to the operators of the autograd thread, kernels of a graph to the "
-        "graph's launch. Runtime calls outside all operators that launched work are rows of "
-        "kind `call`, activities without a known launch the row \"(no launch recorded)\". So Σ "
-        "`device_self_ns` is the sum of all activities, and Σ `device_exposed_ns` is Σ "
-        "`busy_ns` of `gpu_time.by_rank`. Totals count an operator within itself once; torch's "
-        "`key_averages` counts it twice. Step markers are one row. Its columns repeat what "
-        "`ops.device_time`, `ops.by_shape` and `roofline.by_op` say of the operator. Its columns "
-        "repeat what `ops.device_time`, `ops.by_shape` and `roofline.by_op` say of the operator.",
+    .doc = "One row per operator, all ranks together. Device work belongs to the innermost "
+           "operator that was open on the launching thread, as in `ops.device_time`: kernels of "
+           "the backward pass to the operators of the autograd thread, kernels of a graph to the "
+           "graph's launch. Runtime calls outside all operators that launched work are rows of "
+           "kind `call`, activities without a known launch the row \"(no launch recorded)\". So Σ "
+           "`device_self_ns` is the sum of all activities, and Σ `device_exposed_ns` is Σ "
+           "`busy_ns` of `gpu_time.by_rank`. Totals count an operator within itself once; torch's "
+           "`key_averages` counts it twice. Step markers are one row. Its columns repeat what "
+           "`ops.device_time`, `ops.by_shape` and `roofline.by_op` say of the operator.",
     .joined_by = {&by_operator_columns[OP_NAME]}};
 
 /* ---- map ------------------------------------------------------------------------------------- */
