@@ -26,6 +26,7 @@ static const struct ta_column parts_columns[] = {
     [COMPUTE] = {"compute_ns", "Compute alone", TA_NS,
                  .doc = "Time in which a compute kernel and no communication runs"},
     [COMM_HIDDEN] = {"comm_hidden_ns", "Comm hidden", TA_NS, .better = TA_HIGHER,
+                     .zero_of = "comm_exposed_ns",
                      .doc =
                          "Time in which communication and a compute kernel run at the same time"},
     [COMM_EXPOSED] = {"comm_exposed_ns", "Comm exposed", TA_NS, .better = TA_LOWER,

@@ -542,22 +542,23 @@ static const struct ta_column by_rank_columns[] = {
                       .doc = "Time in which at least one communication kernel runs, including "
                              "waiting for other ranks"},
     [BY_RANK_COMM_EXPOSED] = {"comm_exposed_ns", "Comm exposed", TA_NS, .better = TA_LOWER,
-                              .weight = 1,
+                              .weight = 1, .zero_of = "comm_ns",
                               .doc = "Time in which communication and no compute kernel runs"},
     [BY_RANK_COMM_HIDDEN] =
-        {"comm_hidden_ns", "Comm hidden", TA_NS, .better = TA_HIGHER,
+        {"comm_hidden_ns", "Comm hidden", TA_NS, .better = TA_HIGHER, .zero_of = "comm_ns",
          .doc = "Time in which communication and a compute kernel run at the same time"},
     [BY_RANK_MEMCPY] = {"memcpy_ns", "Copies", TA_NS, .better = TA_LOWER, .weight = 0.6,
                         .doc = "Time in which at least one memory copy runs"},
     [BY_RANK_MEMCPY_EXPOSED] =
-        {"memcpy_exposed_ns", "Copies exposed", TA_NS, .better = TA_LOWER,
+        {"memcpy_exposed_ns", "Copies exposed", TA_NS, .better = TA_LOWER, .zero_of = "memcpy_ns",
          .doc = "Time in which copies run and neither compute nor communication does"},
     [BY_RANK_MEMSET] = {"memset_ns", "Memset", TA_NS, .better = TA_LOWER,
                         .doc = "Time in which at least one memory set runs"},
     [BY_RANK_MEMSET_EXPOSED] = {"memset_exposed_ns", "Memset exposed", TA_NS, .better = TA_LOWER,
+                                .zero_of = "memset_ns",
                                 .doc = "Time in which memory sets run and nothing else does"},
     [BY_RANK_IDLE] = {"idle_ns", "Idle", TA_NS, .better = TA_LOWER, .weight = 1,
-                      .doc = "Window minus busy time"},
+                      .zero_of = "idle_ns", .doc = "Window minus busy time"},
     [BY_RANK_BUSY_SHARE] = {"busy_share", "Busy %", TA_RATIO, .better = TA_HIGHER, .weight = 0.7,
                             .doc = "Busy time divided by the window. It says how long the device "
                                    "is in use, not how well its units are used"},

@@ -25,13 +25,12 @@ static bool is_all_nothing(const struct ta_table *table, size_t column, const si
 static bool is_zero_an_answer(const struct ta_table *table, size_t at, const size_t *rows, size_t n)
 {
     const struct ta_column *column = &table->columns[at];
-    const bool is_change = column->unit >= TA_UNIT_NS_CHANGE;
-    if (column->role != TA_FIGURE && column->role != TA_NOTE)
-        return true;
-    if (!ta_column_is_number(column) || column->better == TA_HIGHER || is_change ||
+    if ((column->role != TA_FIGURE && column->role != TA_NOTE) || !ta_column_is_number(column) ||
         at == ta_table_rank(table) || at == ta_table_device(table))
         return true;
-    const size_t whole = column->zero_of ? ta_table_column(table, column->zero_of) : SIZE_MAX;
+    if (!column->zero_of)
+        return column->better == TA_HIGHER && column->unit < TA_UNIT_NS_CHANGE;
+    const size_t whole = ta_table_column(table, column->zero_of);
     return whole == at || (whole != SIZE_MAX && !is_all_nothing(table, whole, rows, n));
 }
 

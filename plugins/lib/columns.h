@@ -8,8 +8,8 @@
 /* Whether a column says something in `n` rows of a table, `rows` NULL: in all of them.  A column
  * without values does not, nor one of empty texts, nor one of zeros: a cost of nothing, or a count
  * of what the run has none of, such as communication on one GPU.  That nothing is reached of what
- * should be much is an answer, and so is that nothing changed; so are zeros of keys and series,
- * and of columns that are declared so (zero_of). */
+ * should be much is an answer; so are zeros of keys and series, and of columns that are declared so
+ * (zero_of). */
 bool ta_column_says(const struct ta_table *table, size_t column, const size_t *rows, size_t n);
 
 /* The same in all rows. */

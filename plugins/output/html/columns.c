@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which columns of a table a page shows at first.
  *
- * Columns without values are hidden anywhere, and so are some of which people learn nothing.  In a
- * wide table so is what says nothing new, as it takes the room of the names that do: ratios beside
- * changes, words that are the same in every row, counts that are 0 there, words that follow from
- * rank and device, such as the name of the file of a rank, and what others are worked out of. */
+ * Columns without values are hidden anywhere, and so are some of which people learn nothing; of an
+ * open table so are those that say nothing of this run.  In a wide table so is what says nothing
+ * new, as it takes the room of the names that do: ratios next to changes, words that are the same
+ * in every row, words that follow from rank and device, such as the name of the file of a rank, and
+ * what others are worked out of. */
 #include "html.h"
+#include "lib/columns.h"
 #include "report/tables.h"
 
 #include <string.h>
@@ -30,16 +32,6 @@ static bool is_constant(const struct ta_table *table, size_t column)
         if (!same_cells(table, 0, row, column))
             return false;
     return table->n_rows > 1;
-}
-
-/* Whether nothing of a kind was found in any of some rows. */
-static bool is_zero(const struct ta_table *table, size_t column)
-{
-    enum { SOME = 3 };
-    for (size_t row = 0; row < table->n_rows; row++)
-        if (ta_cell_number(ta_table_cell(table, row, column), 1) != 0)
-            return false;
-    return table->n_rows >= SOME;
 }
 
 /* The nearest row before that is of the same rank and device; SIZE_MAX when none is near. */
@@ -92,12 +84,15 @@ static bool is_for_programs(const struct ta_table *table, size_t column)
     return is_never && (table->columns[column].detail || (is_choice && is_constant(table, column)));
 }
 
-void html_choose_columns(const struct ta_table *table, enum html_hidden *hidden)
+void html_choose_columns(const struct ta_table *table, enum html_opening opening,
+                         enum html_hidden *hidden)
 {
     size_t n = 0;
     for (size_t i = 0; i < table->n_columns; i++) {
+        const bool says = opening != HTML_OPEN || ta_column_says_ever(table, i);
         hidden[i] = !ta_column_is_useful(table, i) ? HTML_EMPTY
                     : is_for_programs(table, i)    ? HTML_FOR_PROGRAMS
+                    : !says                        ? HTML_NOTHING
                                                    : HTML_SHOWN;
         n += hidden[i] == HTML_SHOWN;
     }
@@ -115,10 +110,9 @@ void html_choose_columns(const struct ta_table *table, enum html_hidden *hidden)
     if (!has_names(table, rank, device))
         return;
     for (size_t i = 0; i < table->n_columns; i++) {
-        const bool is_number = !is_word(&table->columns[i]);
-        if (hidden[i] != HTML_SHOWN || i == rank || (is_number && !is_zero(table, i)))
+        if (hidden[i] != HTML_SHOWN || i == rank || !is_word(&table->columns[i]))
             continue;
-        if (is_number || is_constant(table, i))
+        if (is_constant(table, i))
             hidden[i] = HTML_CONSTANT;
         else if (rank != SIZE_MAX && i != device && is_of_owner(table, i, rank, device))
             hidden[i] = HTML_OF_OWNER;
@@ -154,6 +148,7 @@ void html_put_hidden(const struct page *page, const struct ta_table *table,
                      const enum html_hidden *hidden)
 {
     bool any = put_names(page, table, hidden, HTML_EMPTY, "No row has a value of: ", false);
+    any = put_names(page, table, hidden, HTML_NOTHING, "Zero or empty in every row: ", any);
     any = put_names(page, table, hidden, HTML_CONSTANT, "In every row: ", any);
     any = put_names(page, table, hidden, HTML_REPEATED, "Hidden, the change says it: ", any);
     any = put_names(page, table, hidden, HTML_DETAIL, "Hidden, for a closer look: ", any);

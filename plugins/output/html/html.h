@@ -101,13 +101,15 @@ enum ta_status html_table(const struct page *page, const struct ta_table *table,
 enum html_hidden {
     HTML_SHOWN,
     HTML_EMPTY,
+    HTML_NOTHING, /* zeros that are no answer */
     HTML_CONSTANT,
     HTML_OF_OWNER,
     HTML_REPEATED,
     HTML_DETAIL,
     HTML_FOR_PROGRAMS /* not named anywhere */
 };
-void html_choose_columns(const struct ta_table *table, enum html_hidden *hidden);
+void html_choose_columns(const struct ta_table *table, enum html_opening opening,
+                         enum html_hidden *hidden);
 /* The line below a table that names those. */
 void html_put_hidden(const struct page *page, const struct ta_table *table,
                      const enum html_hidden *hidden);

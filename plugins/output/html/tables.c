@@ -246,7 +246,7 @@ enum ta_status html_table(const struct page *page, const struct ta_table *table,
         free(hidden);
         return status;
     }
-    html_choose_columns(table, hidden);
+    html_choose_columns(table, opening, hidden);
     enum ta_status written = TA_OK;
     if (is_folded) {
         rows.n_markup = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tables that fit the page: as many columns as there is room for, long names in two lines, heads
  * repeated on each page. */
+#include "lib/columns.h"
 #include "pdf.h"
 #include "report/tables.h"
 
@@ -68,15 +69,13 @@ static void fit(const struct pdf *pdf, struct grid *grid)
     }
 }
 
-/* Where paper is short, columns of zeros make room for others. */
-static bool says_nothing(const struct pdf *pdf, const struct grid *grid, size_t column)
+/* Columns of other tables than those that answer are there, whatever they hold, where paper has
+ * all of them. */
+static bool is_told(const struct pdf *pdf, const struct grid *grid, size_t column)
 {
-    bool zero = grid->rows.n && !pdf->options->full_paper &&
-                ta_column_is_number(&grid->table->columns[column]) &&
-                grid->table->columns[column].unit == TA_UNIT_NS;
-    for (size_t i = 0; zero && i < grid->rows.n; i++)
-        zero = ta_cell_number(ta_table_cell(grid->table, grid->rows.at[i], column), 0) == 0;
-    return zero;
+    if (pdf->options->full_paper && ta_table_tier(grid->table) != TA_TIER_ANSWER)
+        return ta_column_is_useful(grid->table, column);
+    return ta_column_says(grid->table, column, grid->rows.at, grid->rows.n);
 }
 
 static bool measure(struct pdf *pdf, struct grid *grid)
@@ -88,7 +87,7 @@ static bool measure(struct pdf *pdf, struct grid *grid)
     if (!grid->width || !grid->is_wide || !grid->columns)
         return false;
     for (size_t i = 0; i < n; i++)
-        if (ta_column_is_useful(grid->table, i) && !says_nothing(pdf, grid, i))
+        if (is_told(pdf, grid, i))
             grid->columns[grid->n_columns++] = i;
     grid->n_useful = grid->n_columns;
     for (size_t i = 0; i < grid->n_columns; i++) {

@@ -3,6 +3,7 @@
  *
  * Columns are taken in order of importance as long as they fit, and shown in the order of the
  * table.  Numbers end at one place, whatever the length of their unit. */
+#include "lib/columns.h"
 #include "model/kernel.h"
 #include "report/tables.h"
 #include "text.h"
@@ -31,7 +32,7 @@ struct slot {
     size_t head;           /* bytes of the head's first line; the rest is the second */
     int priority;          /* smaller matters more */
     bool key, numeric, taken;
-    bool empty; /* nothing but missing values, or zeros */
+    bool empty; /* says nothing in the rows that are shown */
 };
 
 struct layout {
@@ -170,15 +171,11 @@ static size_t measure_head(const char *title, size_t *first_line)
 static void measure_cells(const struct layout *layout, size_t column)
 {
     struct slot *slot = &layout->slots[column];
-    bool all_equal = true, all_zero = slot->numeric && !slot->key;
-    slot->empty = true;
+    bool all_equal = true;
     size_t width = 0;
     for (size_t i = 0; i < layout->shown.n; i++) {
-        const struct ta_cell *cell = ta_table_cell(layout->table, layout->shown.at[i], column);
         char buffer[CELL_MAX], first[CELL_MAX];
         const struct ta_slice text = cell_text(layout, layout->shown.at[i], column, buffer);
-        slot->empty = slot->empty && cell->kind == TA_CELL_NULL;
-        all_zero = all_zero && ta_cell_number(cell, 0) == 0;
         all_equal = all_equal &&
                     ta_slice_equal(text, cell_text(layout, layout->shown.at[0], column, first));
         const size_t number = slot->numeric ? number_length(text) : 0;
@@ -192,7 +189,8 @@ static void measure_cells(const struct layout *layout, size_t column)
     slot->width = larger(slot->width, width);
     if (all_equal && layout->shown.n > 1 && slot->priority != 1) /* says little of a single row */
         slot->priority += slot->key ? 4 : 1;
-    slot->empty = slot->empty || all_zero;
+    slot->empty = !(slot->key && slot->numeric) &&
+                  !ta_column_says(layout->table, column, layout->shown.at, layout->shown.n);
 }
 
 static void measure(struct layout *layout)
