@@ -415,7 +415,7 @@ static void add_rest(struct ta_section_builder *out, const struct rows *device, 
         for (size_t i = most; i < device->n; i++)
             if (ta_slice_equal(ta_partial_text(device->names, device->at[i], NAME_CLASS), class)) {
                 calls += device->at[i][NAME_CALLS];
-                shared += device->at[i][NAME_SHARED];
+                shared = ta_add_sat(shared, device->at[i][NAME_SHARED]);
             }
         if (calls)
             TA_ROW(out, gpu_time_by_rank_name, [NAMED_RANK] = ta_int(device->at[0][NAME_RANK]),
@@ -423,6 +423,21 @@ static void add_rest(struct ta_section_builder *out, const struct rows *device, 
                    [NAMED_CLASS] = ta_text(class), [NAMED_NAME] = ta_null(),
                    [NAMED_CALLS] = ta_int(calls), [NAMED_EXPOSED] = ta_int(shared));
     }
+}
+
+/* The names of a device that take longest, and the others as one row per class. */
+static void add_device(const struct rows *device, size_t most, struct ta_section_builder *out)
+{
+    qsort_r(device->at, device->n, sizeof *device->at, by_time, (void *)(uintptr_t)device->names);
+    for (size_t i = 0; i < device->n && i < most; i++) {
+        const int64_t *row = device->at[i];
+        TA_ROW(out, gpu_time_by_rank_name, [NAMED_RANK] = ta_int(row[NAME_RANK]),
+               [NAMED_DEVICE] = ta_int(row[NAME_DEVICE]),
+               [NAMED_CLASS] = ta_text(ta_partial_text(device->names, row, NAME_CLASS)),
+               [NAMED_NAME] = ta_text(ta_partial_text(device->names, row, NAME_NAME)),
+               [NAMED_CALLS] = ta_int(row[NAME_CALLS]), [NAMED_EXPOSED] = ta_int(row[NAME_SHARED]));
+    }
+    add_rest(out, device, most);
 }
 
 /* Adds each name's share of the busy time, over all devices and per device; false without
@@ -436,28 +451,12 @@ static bool gpu_time_add_names(const struct ta_partial *names, size_t n_devices,
         return false;
     for (size_t i = 0; i < rows.n; i++)
         rows.at[i] = ta_partial_at(names, i);
-    if (n_devices > 1) /* with one device gpu_time.by_name says the same */
-    {
-        const size_t share = ROWS_MOST / n_devices, most = share > ROWS_LEAST ? share : ROWS_LEAST;
-        for (size_t i = 0, end; i < rows.n; i = end) {
-            const int64_t *first = rows.at[i];
-            for (end = i; end < rows.n && rows.at[end][NAME_RANK] == first[NAME_RANK] &&
-                          rows.at[end][NAME_DEVICE] == first[NAME_DEVICE];
-                 end++)
-                ;
-            const struct rows device = {rows.names, rows.at + i, end - i};
-            qsort_r(device.at, device.n, sizeof *device.at, by_time, (void *)(uintptr_t)rows.names);
-            for (size_t k = 0; k < device.n && k < most; k++) {
-                const int64_t *row = device.at[k];
-                TA_ROW(out, gpu_time_by_rank_name, [NAMED_RANK] = ta_int(row[NAME_RANK]),
-                       [NAMED_DEVICE] = ta_int(row[NAME_DEVICE]),
-                       [NAMED_CLASS] = ta_text(ta_partial_text(device.names, row, NAME_CLASS)),
-                       [NAMED_NAME] = ta_text(ta_partial_text(device.names, row, NAME_NAME)),
-                       [NAMED_CALLS] = ta_int(row[NAME_CALLS]),
-                       [NAMED_EXPOSED] = ta_int(row[NAME_SHARED]));
-            }
-            add_rest(out, &device, most);
-        }
+    /* With one device gpu_time.by_name says the same. */
+    const size_t share = ROWS_MOST / (n_devices ? n_devices : 1);
+    for (size_t i = 0, end; n_devices > 1 && i < rows.n; i = end) {
+        end = ta_partial_group_end(names, i, NAME_DEVICE);
+        add_device(&(struct rows){names, rows.at + i, end - i},
+                   share > ROWS_LEAST ? share : ROWS_LEAST, out);
     }
     qsort_r(rows.at, rows.n, sizeof *rows.at, by_name, (void *)(uintptr_t)names);
     add_by_name(&rows, out);
