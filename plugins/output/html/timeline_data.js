@@ -148,8 +148,14 @@ function readCounter(bytes, texts) {
   return counter;
 }
 
+/* Of files that tell no rank it is null. */
+function rankText({ rank }) {
+  return rank === null ? "No rank" : `Rank ${rank}`;
+}
+
 function readFile(bytes, texts) {
-  const file = { rank: bytes.signed(), path: texts[bytes.number()] || "" };
+  const rank = bytes.signed(), path = texts[bytes.number()] || "";
+  const file = { rank: Number.isSafeInteger(rank) ? rank : null, path };
   file.start = bytes.signed();
   file.end = file.start + bytes.number();
   file.binWidth = bytes.number();

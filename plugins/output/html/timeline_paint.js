@@ -58,7 +58,7 @@ function paintHead(p, row, y) {
     row.left = p.left;
     const name = waits ? waitingText(file) : inner && inner.name;
     row.label = inner ? withoutMiddle(name, room - left,
-      (part) => p.context.measureText(part).width) : `${file.open ? "▾" : "▸"} Rank ${file.rank}`;
+      (part) => p.context.measureText(part).width) : `${file.open ? "▾" : "▸"} ${rankText(file)}`;
   }
   p.within(0, y, room, row.height, () => {
     p.write(row.label, left, y + Math.min(row.height, 20) / 2, inks.text,

@@ -177,7 +177,7 @@ function describeRange(timeline, { file, from, to, why }) {
     ...rangeTable(`GPU time by name, share of ${of}`, "Name", byName(timeline, sums.kernels),
       whole)];
   return [make("p", { class: "name-full" },
-    `Rank ${file.rank}: ${timeText(span)} from ${timeText(from - file.start)}`),
+    `${rankText(file)}: ${timeText(span)} from ${timeText(from - file.start)}`),
   ...(why ? [make("p", { class: "cause" }, why)] : []),
   ...(isGap ? describeGap(timeline, gap) : []),
   make("div", { class: "spent" }, ...(isGap ? [...host, ...devices] : [...devices, ...host])),

@@ -73,7 +73,7 @@ function peersOf(timeline, slice) {
   const group = label.args[groupArg], ranks = group ? group.match(/\d+/g) || [] : null;
   const own = sameCalls(timeline, slice.file, label);
   const at = own.findIndex(([lane, i]) => lane === slice.lane && i === slice.i);
-  const others = timeline.files.filter((file) => file !== slice.file &&
+  const others = timeline.files.filter((file) => file !== slice.file && file.rank !== null &&
     (!ranks || ranks.includes(String(file.rank))))
     .map((file) => sameCalls(timeline, file, label));
   return at >= 0 && others.every((calls) => calls.length === own.length)
@@ -124,7 +124,7 @@ function describeSlice(timeline, slice) {
     : stackAt(timeline, track, start).slice(0, -1);
   const facts = { Category: [timeline.kindNames[label.kind], label.category].filter(Boolean)
     .join(" · "), Start: exact(start - file.start), Duration: exact(end - start),
-  Rank: String(file.rank), Track: track.name, Shapes: label.shapes,
+  Rank: file.rank === null ? "" : String(file.rank), Track: track.name, Shapes: label.shapes,
   ...Object.fromEntries(timeline.argNames.map((title, i) =>
     [title, argText(label.args[i], i)])),
   [isDevice(track) ? "Launched" : "Forward pass"]: caller ? `${timeText(slice.delay)} before` : "",
