@@ -6,8 +6,8 @@ widths in both themes, their sections and states, charts, paper and the terminal
 usage: gallery.py --program TRACEANALYZE --generator TRACEANALYZE-GENERATE --modules FOLDER
                   [-o FOLDER] [--picture] [INPUT...]
 
-FOLDER/index.html shows all pictures.  With inputs only they are rendered, without them the samples
-and a run of 4,096 ranks.  --picture renders one sample and takes its first screen for the README.
+FOLDER/index.html shows all pictures.  With inputs only they are rendered, without them the samples,
+a trace of nothing and a run of 4,096 ranks.  --picture renders one sample and takes its first screen for the README.
 """
 import argparse
 import html
@@ -53,13 +53,14 @@ class Gallery:
         if paper.exists():
             call("pdftoppm", "-r", PAPER_DPI, "-png", paper, folder / "paper")
 
-    def report(self, name, source):
+    def report(self, name, source, is_large=False):
+        """Charts of a large input are drawn from its report, which lacks the timeline alone."""
         folder = self.folder(name)
-        call(self.program, "report", source, "--no-config", "--format", "html,pdf", "-o", folder,
-             into=folder / "terminal.txt")
+        call(self.program, "report", source, "--no-config", "--format", "html,pdf,json", "-o",
+             folder, into=folder / "terminal.txt")
         for theme in THEMES:
-            call(self.program, "chart", "all", source, "--no-config", "--theme", theme,
-                 "-o", folder / f"charts-{theme}")
+            call(self.program, "chart", "all", folder / "report.json" if is_large else source,
+                 "--no-config", "--theme", theme, "-o", folder / f"charts-{theme}")
         self.paper(folder)
         self.pages.append(folder / "report.html")
 
@@ -77,7 +78,17 @@ class Gallery:
         if not made.exists():
             call(generator, "cluster", "--ranks", MANY_RANKS, "--steps", 3, "--layers", 1,
                  "--straggler", f"{MANY_RANKS // 3}:kernels:20", "-o", made)
-        self.report("many-ranks", made)
+        self.report("many-ranks", made, is_large=True)
+
+    def empty(self):
+        """A trace of nothing has a page, and no chart."""
+        folder = self.folder("empty")
+        source = folder / "empty.json"
+        source.write_text('{"traceEvents": []}')
+        call(self.program, "report", source, "--no-config", "--format", "html,pdf", "-o", folder,
+             into=folder / "terminal.txt")
+        self.paper(folder)
+        self.pages.append(folder / "report.html")
 
     def screens(self, modules):
         done = subprocess.run(["node", HERE / "gallery.mjs", *self.pages], check=False,
@@ -128,6 +139,7 @@ def main():
             gallery.report(name.replace("/", "-"), SAMPLES / name)
         for name, (before, after) in PAIRS.items():
             gallery.compare(f"diff-{name}", SAMPLES / before, SAMPLES / after)
+        gallery.empty()
         gallery.many_ranks(options.generator)
     gallery.screens(options.modules)
     gallery.index()
