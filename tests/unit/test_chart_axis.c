@@ -120,6 +120,18 @@ static void test_octaves_of_sizes(void **state)
     assert_string_equal(ta_axis_format(text, &axis, axis.ticks[5]), "1 GiB");
 }
 
+/* Numbers of ranks double; far apart they are powers of ten. */
+static void test_octaves_of_counts(void **state)
+{
+    (void)state;
+    struct ta_axis axis = ta_axis_log(1, 64, TA_UNIT_COUNT, 9);
+    assert_int_equal(axis.n_ticks, 7);
+    for (size_t i = 0; i < axis.n_ticks; i++)
+        assert_true(axis.ticks[i] == exp2((double)i));
+    axis = ta_axis_log(1, 1e6, TA_UNIT_COUNT, 9);
+    assert_true(fabs(axis.ticks[1] / axis.ticks[0] - 10) < 1e-9);
+}
+
 static void test_shares(void **state)
 {
     (void)state;
@@ -142,6 +154,7 @@ int main(void)
         cmocka_unit_test(test_decades),
         cmocka_unit_test(test_decades_of_all_times),
         cmocka_unit_test(test_octaves_of_sizes),
+        cmocka_unit_test(test_octaves_of_counts),
         cmocka_unit_test(test_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

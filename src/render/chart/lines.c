@@ -330,17 +330,19 @@ static void draw_quantile(struct ta_layout *layout, const struct lines *lines,
                           const char *name)
 {
     enum { BANDS = 160 };
-    struct ta_point *points = ta_arena_alloc(layout->arena, BANDS * sizeof *points);
+    struct ta_point *points = ta_arena_alloc(layout->arena, 2 * (size_t)BANDS * sizeof *points);
     const double width = (lines->x_high - lines->x_low) / BANDS;
     size_t n_points = 0;
-    for (size_t first = 0, end; points && first < n && n_points < BANDS; first = end) {
+    for (size_t first = 0, end; points && first < n && n_points + 1 < 2 * (size_t)BANDS;
+         first = end) {
         const size_t band = width > 0 ? ta_whole_size((rest[first].x - lines->x_low) / width) : 0;
         const double until = lines->x_low + (double)(band + 1) * width;
         for (end = first; end < n && (end == first || rest[end].x < until); end++)
             values[end - first] = rest[end].y;
         ta_sort_numbers(values, end - first);
         const struct point at = {0, rest[first].x, ta_quantile(values, end - first, share)};
-        points[n_points++] = place(lines, y_axis, plot, &at);
+        n_points =
+            add_point(points, n_points, place(lines, y_axis, plot, &at), layout->chart->steps);
     }
     if (!points)
         return;
