@@ -218,7 +218,8 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     double waits = 0;
     for (size_t i = 0; i < ta_ref_rows(in, WAITS) && worst; i++)
         waits += strcmp(worst->id, "host-waits") ? 0 : ta_ref_number(in, WAITS, i, 0);
-    if (on_host.share > waits + WAITS_MARGIN)
+    const bool is_said = worst && strcmp(worst->rule, "host_collectives") == 0;
+    if (!is_said && on_host.share > waits + WAITS_MARGIN)
         say_host(line, in, &on_host);
     ta_say_on(line, ".");
 }

@@ -24,6 +24,9 @@ const struct ta_kind picture_kinds[] = {
     [PICTURE_IDLE] = {"idle", "idle", TA_INK_IDLE},
     [PICTURE_COMPUTE] = {"compute", "compute", TA_INK_COMPUTE},
     [PICTURE_WAIT] = {"waiting", "waiting for other ranks", TA_INK_WAIT},
+    [PICTURE_OPERATOR] = {"operators", "other operators", TA_INK_POINTWISE},
+    [PICTURE_LOADING] = {"data loading", "data loading", TA_INK_RANGE},
+    [PICTURE_REST] = {"rest", "no operator runs", TA_INK_IDLE},
     [PICTURE_PHASE] = {"phase", "phase", TA_INK_BAND},
     [PICTURE_OTHER] = {"other", "other", TA_INK_GRID},
     {NULL, NULL, TA_INK_NONE},
@@ -50,6 +53,9 @@ static const struct ta_ref reads[] = {
     [DERIVED_NAME] = {"stages.derived", "stage"},
     [DERIVED_TIME] = {"stages.derived", "total_ns"},
     [DERIVED_SHARE] = {"stages.derived", "share"},
+    [HOST_RANK] = {"run.host_time", "rank"},
+    [HOST_CLASS] = {"run.host_time", "class"},
+    [HOST_TIME] = {"run.host_time", "total_ns"},
 };
 
 static const struct ta_field stretch_fields[STRETCH_FIELDS] = {
@@ -124,14 +130,16 @@ static const struct ta_table_def picture = {
     "overview.picture",
     "The run in one picture",
     TA_COLUMNS(picture_columns),
-    .doc = "One row per segment of the picture at the top of reports. One GPU: its window, split "
-           "into what its kernels do, communication, copies, and idle time by cause. Diffusion: "
-           "phases and steps in time order, and below each of them what the GPU does in it. Ranks: "
-           "one lane each, with compute, waiting for other ranks, communication, copies and idle "
-           "time; of more than eight ranks, those that wait least and most. Only the phases are in "
-           "time order; the other segments are sorted by size. When several kinds of work run at "
-           "once, the first of these counts: GEMM, attention, convolution, pointwise, other "
-           "kernels, communication, copies. Chart `picture`.",
+    .doc =
+        "One row per segment of the picture at the top of reports. One GPU: its window, split "
+        "into what its kernels do, communication, copies, and idle time by cause. Diffusion: "
+        "phases and steps in time order, and below each of them what the GPU does in it. Ranks: "
+        "one lane each, with compute, waiting for other ranks, communication, copies and idle "
+        "time; of more than eight ranks, those that wait least and most. The host alone: what its "
+        "operators compute, and collectives that none covers. Only the phases are in "
+        "time order; the other segments are sorted by size. When several kinds of work run at "
+        "once, the first of these counts: GEMM, attention, convolution, pointwise, other "
+        "kernels, communication, copies. Chart `picture`.",
     .tier = TA_TIER_POINTS,
     .joining = TA_JOIN_NOT,
     .not_of_ranks = true};
@@ -150,6 +158,11 @@ static const struct {
     {picture_of_device,
      CHART_OF("Where the GPU's time goes", "The program's window as one bar: what the kernels do, "
                                            "largest part first, then idle time by cause.")},
+    {picture_of_host,
+     CHART_OF(
+         "Where the host's time goes",
+         "The program's window as one bar: what operators compute, collectives that no operator "
+         "covers, and the rest. No device activity was recorded.")},
     {picture_of_stages,
      CHART_OF("Where the session's time goes", "The stages of one rank as shares of its session. "
                                                "Stages that enclose others are left out.")},

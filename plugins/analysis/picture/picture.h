@@ -26,8 +26,11 @@ enum picture_class {
     PICTURE_QUEUED,
     PICTURE_EDGES,
     PICTURE_IDLE,
-    PICTURE_COMPUTE, /* all of a rank's, whatever computes */
-    PICTURE_WAIT,    /* for other ranks */
+    PICTURE_COMPUTE,  /* all of a rank's, whatever computes */
+    PICTURE_WAIT,     /* for other ranks */
+    PICTURE_OPERATOR, /* computes on the host */
+    PICTURE_LOADING,
+    PICTURE_REST, /* of the host's time */
     PICTURE_PHASE,
     PICTURE_OTHER, /* of a session, what no stage has */
     PICTURE_CLASSES
@@ -83,6 +86,9 @@ enum {
     DERIVED_NAME,
     DERIVED_TIME,
     DERIVED_SHARE,
+    HOST_RANK,
+    HOST_CLASS,
+    HOST_TIME,
     PICTURE_READS
 };
 
@@ -108,6 +114,7 @@ int64_t picture_add_classes(const struct picture *to, const char *lane, int64_t 
 bool picture_of_ranks(const struct picture *picture);
 bool picture_of_diffusion(const struct picture *picture);
 bool picture_of_device(const struct picture *picture);
+bool picture_of_host(const struct picture *picture);
 bool picture_of_stages(const struct picture *picture);
 
 #endif

@@ -168,7 +168,7 @@ static const struct ta_chart *find_picture(const struct page *page, const struct
     return NULL;
 }
 
-/* A waterfall leaves room for what stands below it; lanes are as high as they have to be. */
+/* A waterfall leaves room for what is below it; lanes are as high as they have to be. */
 static double height_of(const struct ta_chart *chart)
 {
     return chart->kind == TA_CHART_WATERFALL ? 250 : 0;
