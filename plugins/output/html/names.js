@@ -64,34 +64,68 @@ class Names {
     return all(":is(th, td):not([hidden]) > .name", this.body);
   }
 
-  /* For the names that are shown now.  Makes a table that is wider than the page narrower: its
-   * names, and everything else. */
+  /* For the names that are shown now: makes a table that is wider than the page narrower, with
+   * all others that ask for it at the same time. */
   fit() {
-    const box = this.scroll;
-    this.shown().forEach((name, i) => set(name, { role: "button", tabindex: i ? -1 : 0,
-      "aria-expanded": name.classList.contains("open") }));
-    box.classList.remove("tight");
-    if (this.narrow() < nameGood || box.scrollWidth > box.clientWidth) {
-      box.classList.add("tight");
-      this.narrow();
+    if (!waiting.size) {
+      queueMicrotask(fitAll);
     }
+    waiting.add(this);
   }
 
-  /* Returns how wide the names may be. */
-  narrow() {
-    const box = this.scroll;
-    let widest = Infinity;
-    box.style.removeProperty("--name");
-    const names = this.shown().filter((name) => !name.classList.contains("open"));
-    const columns = new Set(names.map((name) => name.parentElement.cellIndex)).size;
-    while (columns && box.scrollWidth > box.clientWidth) {
-      const now = Math.max(...names.map((name) => name.offsetWidth));
-      if (now > widest || now <= nameLeast) {
-        break;
-      }
-      widest = Math.max(now - Math.ceil((box.scrollWidth - box.clientWidth) / columns), nameLeast);
-      box.style.setProperty("--name", widest + "px");
-    }
-    return widest;
+  prepare() {
+    this.names = this.shown();
+    this.names.forEach((name, i) => set(name, { role: "button", tabindex: i ? -1 : 0,
+      "aria-expanded": name.classList.contains("open") }));
+    this.scroll.classList.remove("tight");
+    this.scroll.style.removeProperty("--name");
   }
+
+  /* By how much the table is too wide, and how wide the names of each column are. */
+  measure() {
+    const widest = new Map();
+    this.over = this.scroll.scrollWidth - this.scroll.clientWidth;
+    for (const name of this.over > 0 ? this.names : []) {
+      const column = name.parentElement.cellIndex;
+      if (!name.classList.contains("open")) {
+        widest.set(column, Math.max(widest.get(column) || 0, name.offsetWidth));
+      }
+    }
+    this.widths = [...widest.values()].sort((a, b) => b - a);
+  }
+
+  /* How wide names may be for the table to fit: the widest columns give way first. */
+  room() {
+    let sum = 0;
+    for (let i = 0; i < this.widths.length; i++) {
+      sum += this.widths[i];
+      const most = Math.floor((sum - this.over) / (i + 1));
+      if (most >= (this.widths[i + 1] || 0)) {
+        return Math.max(most, nameLeast);
+      }
+    }
+    return nameLeast;
+  }
+
+  narrow() {
+    if (this.over > 0) {
+      this.scroll.style.setProperty("--name", this.room() + "px");
+    }
+  }
+}
+
+/* Whose names wait to be fitted.  All are written, then all are read, then written again: reading
+ * one after each is written would lay the whole page out for each. */
+const waiting = new Set();
+
+function fitAll() {
+  let list = [...waiting].filter((names) => names.scroll.offsetParent);
+  waiting.forEach((names) => names.prepare());
+  waiting.clear();
+  list.forEach((names) => names.measure());
+  list = list.filter((names) => names.over > 0);
+  const close = list.filter((names) => names.room() < nameGood);
+  close.forEach((names) => names.scroll.classList.add("tight"));
+  close.forEach((names) => names.measure());
+  list.forEach((names) => names.narrow());
 }

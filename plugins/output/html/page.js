@@ -261,7 +261,7 @@ function start() {
     if (state.q || state.table || /^#[rt]-/.test(location.hash)) {
       applyAddress();
     } else {
-      tables.forEach((table) => table.arrange());
+      tables.forEach((table) => table.data && table.arrange());
     }
   });
   on(window, "hashchange", () => {
