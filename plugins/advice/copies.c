@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Exposed copies: nothing else runs on the device beside them.  Those that the host waits for are
+/* Exposed copies: nothing else runs on the device meanwhile.  Copies that the host waits for are
  * blocking_copies.c's, copies of weights weight_copies.c's. */
 #include <traceanalyze/rule.h>
 

@@ -45,8 +45,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                                ta_advice_number(advice, network.value, TA_UNIT_NS))
                             : NULL,
             .advice =
-                !is_known ? "Use a cheaper encoder setting or a lower bit rate, whichever of "
-                            "encoding and network is slower than the frames come."
+                !is_known ? "Use a cheaper encoder setting if encoding is slower than the frames "
+                            "come, a lower bit rate if the network is."
                 : encode.value > network.value
                     ? "Use a hardware encoder or a faster preset, and a short queue before it "
                       "for the frames of a whole block."

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Devices that run kernels for a small part of the sampled time only.  One that runs none
- * at all beside others that do is not in use, which is no loss of this run. */
+/* Devices that run kernels for a small part of the sampled time only.  A device that runs none
+ * while others do is not in use, which is no loss of this run. */
 #include "recommend/rule.h"
 
 #include <traceanalyze/rule.h>
@@ -69,15 +69,15 @@ static const char *why(const struct ta_refs *in, struct ta_advice *advice, size_
             ta_advice_number(advice, most, TA_UNIT_RATIO));
     if (least < 0.1 && most > 0.9)
         return ta_advice_printf(advice,
-                                "It changes between %s and %s: the GPU works in phases, and waits "
-                                "for loading, the host or input between them.",
+                                "Utilization changes between %s and %s: the GPU works in phases, "
+                                "and waits for loading, the host or input between them.",
                                 ta_advice_number(advice, least, TA_UNIT_RATIO),
                                 ta_advice_number(advice, most, TA_UNIT_RATIO));
     return NULL;
 }
 
-/* Beside a trace, samples are of more than the trace: of what it holds, it is the better witness.
- */
+/* Where there is a trace, samples cover more than the trace, which is the better witness of its
+ * time. */
 static void give(const struct ta_refs *in, struct ta_advice *advice, const struct ta_place *least,
                  bool has_trace, double share, double high)
 {

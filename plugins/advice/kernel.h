@@ -25,7 +25,7 @@ enum { RUN_WINDOW, RUN_NAME_CLASS, RUN_EXPOSED, RUN_CLASS, RUN_CLASS_TIME, RUN_R
 /* Tables of kernels are sums over devices that run side by side: a time is of one of them. */
 struct kernel_run {
     double window_ns; /* the run once for each device; 0: not known */
-    double exposed;   /* share of kernel time that nothing else on the device runs beside */
+    double exposed;   /* share of kernel time in which nothing else runs on the device */
     double devices;
 };
 
@@ -57,7 +57,7 @@ static inline bool kernel_matters(const struct kernel_run *run, double all_ns, d
     return kernel_share(run, all_ns) >= fmax(least, KERNEL_LEAST_SHARE);
 }
 
-/* A saving on one device: not of what runs beside other work. */
+/* A saving on one device, without the time in which other work runs too. */
 static inline int64_t kernel_saving(const struct kernel_run *run, double all_ns)
 {
     return ta_whole(all_ns * run->exposed / run->devices);

@@ -276,7 +276,7 @@ static void advise_norms(struct ta_ctx *ctx, const struct ta_refs *in, struct ta
         });
 }
 
-/* Without an operator the launching call stands in its place. */
+/* Without an operator the row names the launching call. */
 static bool is_operator(struct ta_slice name)
 {
     return memmem(name.ptr, name.len, "::", 2) != NULL;

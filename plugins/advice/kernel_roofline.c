@@ -89,7 +89,7 @@ static const char *const family_titles[FAMILIES] = {[GEMM] = "GEMMs",
 #define LEAST_IDEAL_NS 3000.0
 
 /* The plainest kernel, without tensor cores and in another type than its device is best at, reaches
- * several times this share.  Below it the recorded shape is hardly that of the work. */
+ * several times this share.  Below it the recorded shape is hardly the shape of the work. */
 #define LEAST_PLAUSIBLE 0.002
 
 static bool has(struct ta_slice text, const char *part)
@@ -309,11 +309,9 @@ static void advise_unaligned(const struct ta_refs *in, struct ta_advice *advice,
                            : ta_advice_printf(advice, "%s has %s of it.",
                                               ta_place_text(advice, in, &largest, KERNEL_NAME),
                                               ta_advice_number(advice, most / time, TA_UNIT_RATIO)),
-            .advice = ta_advice_printf(advice,
-                                       "Pad %s to a multiple of %u, large ones to one of 64.",
-                                       odd.len ? "sizes such as this"
-                                               : "the sizes of these matrices",
-                                       multiple),
+            .advice = ta_advice_printf(
+                advice, "Pad %s to a multiple of %u, large ones to a multiple of 64.",
+                odd.len ? "sizes such as this" : "the sizes of these matrices", multiple),
             .severity = TA_MEDIUM,
             .evidence = &evidence,
             .n_evidence = 1,
@@ -428,8 +426,7 @@ static void advise_slow(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
     enum family worst = GEMM;
     for (size_t row = 0; row < ta_ref_rows(in, BUSY); row++) {
         const enum family family = family_of(in, row, has_math);
-        if (family != FAMILIES && !is_straggler(in, row) &&
-            !(without_unaligned && is_odd(in, row)))
+        if (family != FAMILIES && !is_straggler(in, row) && !(without_unaligned && is_odd(in, row)))
             add_up(ctx, in, row, family == CONV ? rest : 1, &slow[family]);
     }
     for (int f = 0; f < FAMILIES; f++)

@@ -56,8 +56,8 @@ static bool encloses(const struct ta_refs *in, size_t row)
 /* What a rank loses is worth a word from this share of the longest figure on. */
 #define LEAST_LOSS 1e-4
 
-/* One rank often has more to do around the work of all, such as saving the video: what encloses
- * others has to be behind twice as far. */
+/* One rank often has more to do around the work of all, such as saving the video: a stage that
+ * encloses others has to be late by twice as much. */
 static bool is_late(struct ta_ctx *ctx, const struct ta_refs *in, size_t row)
 {
     const double deviations = number(in, LATE_DEVIATIONS, row);
@@ -71,9 +71,9 @@ static bool is_late(struct ta_ctx *ctx, const struct ta_refs *in, size_t row)
            (isnan(deviations) || deviations > ta_ctx_option(ctx, DEVIATIONS));
 }
 
-/* How much a figure tells: a stage by itself most, then a step or a block, what encloses others
- * least. */
-static int telling(const struct ta_refs *in, size_t row)
+/* How specific a figure is: a stage by itself most, then a step or a block, a stage that encloses
+ * others least. */
+static int specificity(const struct ta_refs *in, size_t row)
 {
     if (encloses(in, row))
         return 0;
@@ -82,9 +82,9 @@ static int telling(const struct ta_refs *in, size_t row)
                                                                   : 1;
 }
 
-/* The figure that costs most.  One that is a part of it tells more: of those that make up at least
- * half of that loss, on the same rank, the most telling one, and the shortest of these. */
-static size_t most_telling(struct ta_ctx *ctx, const struct ta_refs *in)
+/* The figure that costs most.  A part of it is more specific: of the parts that make up at
+ * least half of that loss, on the same rank, the most specific one, and the shortest of these. */
+static size_t most_specific(struct ta_ctx *ctx, const struct ta_refs *in)
 {
     size_t most = SIZE_MAX;
     for (size_t row = 0; row < ta_ref_rows(in, VALUE); row++)
@@ -96,7 +96,7 @@ static size_t most_telling(struct ta_ctx *ctx, const struct ta_refs *in)
         const bool is_part = is_late(ctx, in, row) &&
                              number(in, RANK, row) == number(in, RANK, most) &&
                              number(in, LOSS, row) >= number(in, LOSS, most) / 2;
-        const int more = telling(in, row) - telling(in, best);
+        const int more = specificity(in, row) - specificity(in, best);
         if (is_part &&
             (more > 0 || (more == 0 && number(in, VALUE, row) < number(in, VALUE, best))))
             best = row;
@@ -106,7 +106,7 @@ static size_t most_telling(struct ta_ctx *ctx, const struct ta_refs *in)
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
-    const size_t row = most_telling(ctx, in);
+    const size_t row = most_specific(ctx, in);
     if (row == SIZE_MAX)
         return TA_OK;
     const struct ta_place value = ta_place_at(in, VALUE, row);

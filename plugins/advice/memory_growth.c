@@ -17,7 +17,7 @@ static const struct ta_option options[] = {
     TA_OPTIONS_END,
 };
 
-/* How far memory may fall again after it has risen. */
+/* Share of a rise that has to remain: memory may fall a little again. */
 #define STAYS 0.9
 /* Share of a rise that makes it a jump. */
 #define AT_ONCE 0.8

@@ -31,7 +31,7 @@ static size_t snapshot_before(const struct ta_refs *in, size_t row)
     return SIZE_MAX;
 }
 
-/* Finds the step that leaves most; tells how many there are, and how many free nothing. */
+/* Finds the step that leaves most; counts all of them, and those which free nothing. */
 static bool find_worst(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_place *worst,
                        size_t *n, size_t *n_idle)
 {

@@ -293,9 +293,9 @@ static void give(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice 
                                                      sums, owner, words, where),
             .why = why(advice, &places),
             .advice = "Record after 2 or 3 warm-up steps: schedule(wait=1, warmup=2, active=3).",
-            .details = "What set-up takes is saved only where a process lives for one job. There "
-                       "keep the process and its models for many jobs, and compiled code in a "
-                       "folder that lasts (TORCHINDUCTOR_CACHE_DIR).",
+            .details = "Only where each job starts a process is this time saved: keep the process "
+                       "and its models for many jobs, and compiled code in a folder that lasts "
+                       "(TORCHINDUCTOR_CACHE_DIR).",
             .severity = is_most ? TA_HIGH : TA_LOW,
             .evidence = &evidence,
             .n_evidence = 1,

@@ -152,7 +152,7 @@ static bool counts(const struct ta_refs *in, size_t row)
 }
 
 /* Where the host is ahead of the device, a step lasts until the device begins the next one: its
- * work may overlap with that of others.  The last one is not known. */
+ * work may overlap with the work of other steps.  The last one is not known. */
 static struct runs by_starts(const struct ta_refs *in, const struct runs *steps)
 {
     struct runs runs = {.n = 0};

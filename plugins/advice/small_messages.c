@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Collectives so small that their time is that of starting them. */
+/* Collectives so small that their time is the latency of starting them. */
 #include "recommend/rule.h"
 
 #include <traceanalyze/rule.h>

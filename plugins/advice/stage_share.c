@@ -142,7 +142,7 @@ struct limits {
     double share, high, even, lead, decoder;
 };
 
-/* A share of the sum of n parts tells something only beyond an even part. */
+/* A share of the sum of n parts says something only beyond an even share. */
 static bool is_telling(double share, const struct limits *limits, size_t n, bool of_sum)
 {
     return n > 1 && share > limits->share && (!of_sum || share * (double)n > limits->even);

@@ -98,18 +98,19 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice,
                             const struct ta_place *hits, const struct ta_place *least,
                             const struct ta_place *threshold, size_t n)
 {
-    const char *more = n > 1 ? ta_advice_printf(advice, ", nor do %zu more caches", n - 1) : "";
+    const char *more =
+        n > 1 ? ta_advice_printf(advice, ", and %zu more caches do no better", n - 1) : "";
     const char *name = ta_place_text(advice, in, hits, CACHE);
     const char *limit = !threshold->table
                             ? ""
-                            : ta_advice_printf(advice, ", its threshold is %s%.3g",
-                                               threshold->value > least->value ? "above, at " : "",
+                            : ta_advice_printf(advice, "%s its threshold is %.3g",
+                                               threshold->value > least->value ? ", although" : ",",
                                                threshold->value);
     const char *result = hits->value > 0 ? ta_advice_printf(advice, "skips only %.0f step%s",
                                                             hits->value, hits->value > 1 ? "s" : "")
                                          : "never hits";
     if (n == 2)
-        more = ", nor does another one";
+        more = ", and another one does no better";
     return ta_advice_printf(advice, "The step cache of %s %s%s: steps differ by at least %.3g%s",
                             name, result, more, least->value, limit);
 }

@@ -200,7 +200,7 @@ static size_t count_alike(const struct ta_refs *in, const struct ta_place *blame
     return n;
 }
 
-/* The next row that tells something of the rank, where it matters. */
+/* The next row that explains the delay of the rank, where it matters. */
 static struct ta_place second_of(const struct ta_refs *in, const struct ta_place *blame, double all)
 {
     const double rank = ta_place_beside(in, blame, BLAME_RANK).value;
@@ -263,8 +263,8 @@ static double median_of_others(const struct ta_refs *in, const struct ta_look *l
     return ta_quantile(values, n, 0.5);
 }
 
-/* Its row of a signal that was sampled; samples of a tool beside the run have no rank, but the
- * number of the device, which tells where no other rank has the same. */
+/* Its row of a signal that was sampled; samples of a separate tool have no rank, but the number of
+ * the device, which identifies the rank where no other rank has the same number. */
 static size_t sampled(const struct ta_refs *in, double rank, const char *signal)
 {
     double device = NAN;
@@ -284,7 +284,7 @@ static size_t sampled(const struct ta_refs *in, double rank, const char *signal)
     return SIZE_MAX;
 }
 
-/* A GPU that is hotter or slower than those of the others. */
+/* A GPU that is hotter or slower than the GPUs of the other ranks. */
 static const char *telemetry(const struct ta_refs *in, struct ta_advice *advice, double rank)
 {
     static const struct {
@@ -311,7 +311,7 @@ static const char *telemetry(const struct ta_refs *in, struct ta_advice *advice,
     return *said ? ta_advice_printf(advice, "%s.", said) : "";
 }
 
-/* A rank whose device computes less than those of the others looks fast, while it is late. */
+/* A rank whose device computes less than the others' looks fast, while it is late. */
 static const char *pseudo_fast(const struct ta_refs *in, struct ta_advice *advice, double rank,
                                const struct ta_place *blame)
 {
@@ -325,7 +325,7 @@ static const char *pseudo_fast(const struct ta_refs *in, struct ta_advice *advic
         const double others = median_of_others(in, &compute, row);
         if (its < 0.98 * others)
             return ta_advice_printf(
-                advice, " Its GPU computes for %s, those of the others for %s: it only looks fast.",
+                advice, " Its GPU computes for %s, the others' GPUs for %s: it only looks fast.",
                 ta_advice_number(advice, its, TA_UNIT_NS),
                 ta_advice_number(advice, others, TA_UNIT_NS));
     }
@@ -358,7 +358,7 @@ static const char *what_to_do(const struct ta_refs *in, const struct ta_place *b
            "collection.";
 }
 
-/* When it comes last tells something where it mostly does. */
+/* How often it comes last is worth saying where it mostly does. */
 static const char *details_of(const struct ta_refs *in, struct ta_advice *advice,
                               const struct ta_place *cost, const struct ta_place *blame)
 {

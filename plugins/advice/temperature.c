@@ -51,10 +51,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         &(struct ta_finding){
             .id = "temperature",
             .rule = "temperature",
-            .title =
-                ta_advice_printf(advice, "A GPU gets as hot as %s, where GPUs lower their clock%s",
-                                 ta_advice_number(advice, hottest.value, TA_UNIT_CELSIUS),
-                                 ta_place_owner(advice, in->report, &hottest)),
+            .title = ta_advice_printf(advice, "A GPU reaches %s, where GPUs lower their clock%s",
+                                      ta_advice_number(advice, hottest.value, TA_UNIT_CELSIUS),
+                                      ta_place_owner(advice, in->report, &hottest)),
             .why = "Clocks were not sampled, so what it costs is not known.",
             .advice =
                 "Sample clocks and their limits (nvidia-smi dmon -s pucv), check air flow and "

@@ -23,7 +23,7 @@ static const struct ta_ref reads[] = {
     [TOTAL] = {"sections.without_tokens", "total_ns"},
 };
 
-/* Whether a section is about tokens, as far as its name tells. */
+/* Whether a section is about tokens, by its name. */
 static bool generates(struct ta_slice name)
 {
     static const char *const words[] = {"infer", "generat", "decod",   "batch",

@@ -78,7 +78,7 @@ static struct most find_most_of(const struct ta_refs *in, size_t name, size_t co
     return most;
 }
 
-/* Whether the traces hold work of devices that could not be told from that of the host. */
+/* Whether the traces hold work of devices that could not be told from work of the host. */
 static bool has_foreign_devices(const struct ta_refs *in)
 {
     for (size_t i = 0; i < ta_ref_rows(in, CHECK); i++)
@@ -100,7 +100,7 @@ static struct ta_slice device_word(struct ta_line *line, struct ta_slice device)
 struct op_totals {
     double device, host, wait;
     struct ta_slice who;   /* "GPU", "NPU" … */
-    struct ta_slice limit; /* empty where ranks differ or nothing tells */
+    struct ta_slice limit; /* empty where ranks differ or nothing shows it */
 };
 
 static struct op_totals find_totals(struct ta_line *line, const struct ta_refs *in)

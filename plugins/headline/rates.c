@@ -26,7 +26,7 @@ static bool is_of_log(const struct ta_refs *in, const char *metric)
     return false;
 }
 
-/* The most telling rate: of frames before tokens, ours before the profiler's; none where the
+/* The most useful rate: of frames before tokens, ours before the profiler's; none where the
  * sentence about playback has said how fast videos are made. */
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {

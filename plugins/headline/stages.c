@@ -106,7 +106,7 @@ static double loops_ns(const struct ta_refs *in)
     return sum;
 }
 
-/* Returns the name that it says; empty when no stage tells anything. */
+/* Returns the name that it says; empty when no stage is worth naming. */
 static struct ta_slice say_stage(struct ta_line *line, const struct ta_refs *in)
 {
     /* The stage with the largest share; without shares the one with the largest total. Batches and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files of an Ascend profiler folder beside its Chrome trace: kernels, times per step, sums per
+/* Files next to the Chrome trace in an Ascend profiler folder: kernels, times per step, sums per
  * operator, and the note about the session, which knows the rank. */
 #include "base/convert.h"
 #include "lib/rows.h"

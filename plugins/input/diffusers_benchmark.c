@@ -169,6 +169,6 @@ static enum ta_status read_benchmark(struct ta_ctx *ctx, struct ta_reader *reade
 static const struct ta_input_ops ops = {.sniff = sniff, .read = read_benchmark};
 
 TA_PLUGIN(input, diffusers_benchmark, &ops, .title = "diffusers benchmark",
-          .summary = "Benchmarks of diffusers as CSV: time, memory and size of models, as they are "
-                     "and compiled",
+          .summary =
+              "Benchmarks of diffusers as CSV: time, memory and size of models, eager and compiled",
           .version = "1");

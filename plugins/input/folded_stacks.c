@@ -82,7 +82,7 @@ static enum ta_status read_stacks(struct ta_ctx *ctx, struct ta_reader *reader,
         if (row.weight_ns == TA_MISSING && row.samples == TA_MISSING) {
             dropped++;
             ta_quality_add(quality, TA_Q_BAD_RECORD, lines->offset,
-                           "No folded stack: line %" PRIu64 ", at byte offset %" PRIu64, number,
+                           "Not a folded stack: line %" PRIu64 ", at byte offset %" PRIu64, number,
                            lines->offset);
             continue;
         }

@@ -71,7 +71,7 @@ static int64_t checked(struct reading *r, const json_t *value, int64_t number, c
 {
     if (number == TA_MISSING && value && !json_is_null(value))
         ta_quality_add(r->quality, TA_Q_BAD_NUMBER, TA_NO_OFFSET,
-                       "\"%s\" of \"%.80s\" is no number within range", key, of);
+                       "\"%s\" of \"%.80s\" is not a number within range", key, of);
     return number;
 }
 
@@ -200,7 +200,7 @@ static enum ta_status take_report(struct reading *r, const json_t *root)
     json_t *iterations = part_of(r, root, "iteration_stats", JSON_OBJECT);
     if (!operations && !snapshots && !iterations)
         return ta_fail(r->ctx, TA_ERR_INPUT,
-                       "JSON, but no report of FramePack: it has neither \"timing_stats\" nor "
+                       "JSON, but not a FramePack report: it has neither \"timing_stats\" nor "
                        "\"memory_snapshots\" nor \"iteration_stats\"");
     ta_builder_set_copy(r->builder, TA_LIT("framepack"), TA_EXACT_FULL);
     const char *name;
@@ -231,7 +231,7 @@ static enum ta_status take_document(struct reading *r, const json_t *root)
         if (status != TA_OK)
             return status;
     } else if (json_is_array(root)) {
-        /* The report beside it holds the same snapshots. */
+        /* The report in the same folder holds the same snapshots. */
         ta_builder_set_copy(r->builder, TA_LIT("framepack"), TA_EXACT_TABLE);
         take_snapshots(r, root);
     } else {

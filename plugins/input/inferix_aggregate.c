@@ -70,5 +70,4 @@ static enum ta_status read_aggregate(struct ta_ctx *ctx, struct ta_reader *reade
 static const struct ta_input_ops ops = {.sniff = sniff, .read = read_aggregate};
 
 TA_PLUGIN(input, inferix_aggregate, &ops, .title = "Inferix aggregated report",
-          .summary = "Metrics over all ranks, as the aggregation of Inferix has them",
-          .version = "1");
+          .summary = "Metrics over all ranks, as Inferix aggregates them", .version = "1");

@@ -74,6 +74,7 @@ static enum ta_status read_flat(struct ta_ctx *ctx, struct ta_reader *reader,
 
 static const struct ta_input_ops ops = {.sniff = sniff, .read = read_flat};
 
-TA_PLUGIN(input, inferix_flat, &ops, .title = "Inferix flat summary",
-          .summary = "Readings of device and host that get_profiling_summary() of Inferix gives",
-          .version = "1");
+TA_PLUGIN(
+    input, inferix_flat, &ops, .title = "Inferix flat summary",
+    .summary = "Utilization and memory of device and host, from get_profiling_summary() of Inferix",
+    .version = "1");

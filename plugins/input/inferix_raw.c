@@ -33,7 +33,7 @@ static int sniff(const struct ta_probe *probe)
 
 enum scale { PLAIN, PERCENT, MIB, MHZ };
 
-/* A key of a sample, or of a device in it, and what it measures.  A total of all devices stands in
+/* A key of a sample, or of a device in it, and what it measures.  A total of all devices is used
  * where no device is named. */
 struct reading {
     struct ta_slice key;
@@ -111,7 +111,8 @@ static double value_of(struct dump *d, const struct reading *reading, const stru
                                                      : ta_text_double(text);
     if (!isfinite(value))
         ta_quality_add(d->in.quality, TA_Q_BAD_NUMBER, d->json->record.offset,
-                       "A reading is no number, at byte offset %" PRIu64, d->json->record.offset);
+                       "A reading is not a number, at byte offset %" PRIu64,
+                       d->json->record.offset);
     return reading->known ? inferix_known(value) : value;
 }
 

@@ -11,7 +11,7 @@ static int sniff(const struct ta_probe *probe)
     return (found & 3) == 3 ? 95 : found & 3 && found & 12 ? 80 : 0;
 }
 
-/* Those of blocks stand among those of steps. */
+/* Figures of blocks are among the figures of steps. */
 static const struct {
     const char *key, *group, *name;
 } figures[] = {

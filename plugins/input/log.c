@@ -7,6 +7,5 @@
 static const struct ta_input_ops ops = {.sniff = ta_log_sniff, .read = ta_log_read};
 
 TA_PLUGIN(input, log, &ops, .title = "Console log",
-          .summary = "Lines that programs print: tables, bars of progress, errors, stages, "
-                     "requests",
+          .summary = "Lines that programs print: tables, progress bars, errors, stages, requests",
           .version = "1");

@@ -19,8 +19,8 @@ struct column {
     struct smi_signal of;
 };
 
-/* Factors are those of the units that the tool has always used; a second line of the header may
- * say otherwise. */
+/* Factors of the units that the tool has always used; a second line of the header may say
+ * otherwise. */
 static const struct {
     const char *name;
     struct column column;
@@ -105,7 +105,8 @@ static struct words split(struct ta_slice line)
     return words;
 }
 
-/* A header names the device and at least one more column.  That of `pmon` names a process, too. */
+/* A header names the device and at least one more column.  A header of `pmon` names a process, too.
+ */
 static bool is_header(const struct words *words)
 {
     if (words->n < 3 || !smi_equals(words->at[0], "#"))
@@ -221,7 +222,7 @@ static void drop(struct reading *r, const char *why)
                    why, r->lines->offset);
 }
 
-/* What a row says beside its signals; false when it is no row. */
+/* What a row says besides its signals; false when it is no row. */
 static bool place_row(struct reading *r, const struct words *words, struct smi_row *row)
 {
     int64_t date = TA_MISSING, clock = TA_MISSING, *device = &row->device;
@@ -259,12 +260,13 @@ static void take_signals(struct reading *r, const struct words *words, const str
         if (i + 1 == r->n_columns && is_last_cut(r)) {
             ta_quality_add(r->quality, TA_Q_TRUNCATED, r->lines->offset,
                            "The file may end within its last reading, which is not used, at byte "
-                           "offset %" PRIu64, r->lines->offset);
+                           "offset %" PRIu64,
+                           r->lines->offset);
             continue;
         }
         if (!smi_value(words->at[i], &column->of, &value)) {
             ta_quality_add(r->quality, TA_Q_BAD_NUMBER, r->lines->offset,
-                           "A reading is no number, at byte offset %" PRIu64, r->lines->offset);
+                           "A reading is not a number, at byte offset %" PRIu64, r->lines->offset);
             continue;
         }
         r->status = smi_add(r->ctx, r->builder, row, column->of.signal, value);
@@ -285,7 +287,7 @@ static void take_line(struct reading *r)
     } else if (r->n_columns == 0) {
         drop(r, "A line before the first header");
     } else if (words.n != r->n_columns) {
-        drop(r, "A row has not as many columns as the header");
+        drop(r, "A row does not have as many columns as the header");
     } else if (!place_row(r, &words, &row)) {
         drop(r, "A row names no device or no time");
     } else {
@@ -318,7 +320,7 @@ static enum ta_status read_monitor(struct ta_ctx *ctx, struct ta_reader *reader,
         return r.status;
     if (r.dropped || r.n_columns == 0)
         return ta_fail(ctx, TA_ERR_INPUT,
-                       "No usable row: it is no output of nvidia-smi dmon, or damaged");
+                       "No usable row: it is not output of nvidia-smi dmon, or is damaged");
     ta_quality_add(r.quality, TA_Q_NO_EVENTS, TA_NO_OFFSET, "It holds headers and no rows");
     return TA_OK;
 }

@@ -479,8 +479,8 @@ static void take_cells(struct reading *r, const struct smi_row *row)
                            r->lines->is_cut && i + 1 == r->n_columns
                                ? "The file may end within a reading: column %zu of line %" PRIu64
                                  ", at byte offset %" PRIu64
-                               : "A reading is no number: column %zu of line %" PRIu64
-                           ", at byte offset %" PRIu64,
+                               : "A reading is not a number: column %zu of line %" PRIu64
+                                 ", at byte offset %" PRIu64,
                            i + 1, r->line, r->lines->offset);
         else if (r->status == TA_OK)
             r->status = smi_add(r->ctx, r->builder, row, column->of.signal, value);
@@ -517,7 +517,7 @@ static void take_line(struct reading *r)
     if (r->n_columns == 0)
         drop(r, "A line before the first header");
     else if (r->n_cells != r->n_columns)
-        drop(r, "A row has not as many columns as the header");
+        drop(r, "A row does not have as many columns as the header");
     else if (r->lines->is_cut && r->columns[r->n_columns - 1].kind > UNUSED &&
              r->columns[r->n_columns - 1].kind < SIGNAL)
         drop(r, "The file may end within the time or the device of a row");
@@ -567,8 +567,9 @@ static enum ta_status read_query(struct ta_ctx *ctx, struct ta_reader *reader,
                          "what they are: put the names that were queried in front, as a first "
                          "line, or record again with --format=csv, without noheader");
     else if (status == TA_OK && r->kept == 0 && (r->dropped || r->n_columns == 0))
-        status = ta_fail(ctx, TA_ERR_INPUT,
-                         "No usable row: it is no output of nvidia-smi --query-gpu, or damaged");
+        status =
+            ta_fail(ctx, TA_ERR_INPUT,
+                    "No usable row: it is not output of nvidia-smi --query-gpu, or is damaged");
     else if (status == TA_OK && r->kept == 0)
         ta_quality_add(r->quality, TA_Q_NO_EVENTS, TA_NO_OFFSET, "It holds headers and no rows");
     ta_lines_free(r->lines);

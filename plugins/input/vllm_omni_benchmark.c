@@ -68,7 +68,7 @@ static double real_of(struct ta_json_rows *r, const json_t *root, const char *ke
         return number;
     if (value && !json_is_null(value))
         ta_quality_add(r->quality, TA_Q_BAD_NUMBER, TA_NO_OFFSET,
-                       "\"%s\" is no number within range", key);
+                       "\"%s\" is not a number within range", key);
     return NAN;
 }
 

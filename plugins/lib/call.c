@@ -20,8 +20,9 @@ const char *lack_name(enum lack lack)
 
 /* ---- types -------------------------------------------------------------------------------- */
 
-/* Words of PyTorch's profiler since 2021, and those that Triton writes.  The order is that of type
- * promotion: integers, then floating-point types by width; bf16 and fp16 make fp32, see below. */
+/* Names of types that PyTorch's profiler has written since 2021, and Triton's.  They are in the
+ * order of type promotion: integers, then floating-point types by width; bf16 and fp16 make fp32,
+ * see below. */
 static const struct type types[] = {
     {"bool", "bool", 1, 1, TA_PRECISION_ANY, 0},
     {"unsigned char", "uint8", 1, 1, TA_PRECISION_ANY, 1},
@@ -215,7 +216,7 @@ static size_t read_texts(struct ta_slice text, struct ta_slice *texts)
     return n;
 }
 
-/* A tensor without dimensions has the same sizes as what is no tensor: the type tells. */
+/* A tensor without dimensions has the same sizes as what is no tensor: the type decides. */
 static void add_types(struct ta_slice text, struct call *call)
 {
     struct ta_slice words[OPERANDS_MAX];

@@ -11,7 +11,7 @@ enum { OPERANDS_MAX = 32, DIMS_MAX = 8 };
 /* Why the work of a call is not known. */
 enum lack {
     LACK_NOTHING,
-    LACK_OPERATOR,  /* the launch is not known, or stands below no operator */
+    LACK_OPERATOR,  /* the launch is not known, or is below no operator */
     LACK_GRAPH,     /* a graph launch: which operators it replays is not recorded */
     LACK_MODEL,     /* no formula for this operator */
     LACK_SHAPES,    /* none recorded */
@@ -20,7 +20,7 @@ enum lack {
     LACK_LENGTHS,   /* of sequences that differ in length */
     LACK_SENSE,     /* shapes or arguments do not fit the operator: symbolic, negative, ragged */
     LACK_SIZE,      /* beyond 2^63 */
-    LACK_INSIDE,    /* the work is that of an operator inside it, which has a row */
+    LACK_INSIDE,    /* an operator inside it does the work and has a row */
     LACK_COUNT
 };
 
@@ -51,14 +51,14 @@ struct type {
     int bytes;                   /* of an element; of two where `packed` is 2 */
     int packed;                  /* values in an element */
     enum ta_precision precision; /* TA_PRECISION_ANY for integers, truths and complex numbers */
-    int order;                   /* of two types the higher one is that of the result */
+    int order;                   /* of two types the higher one is the type of the result */
 };
 
 /* A type by the name of the table: "bf16". */
 const struct type *type_named(const char *name);
 /* The number of a type of PyTorch's ScalarType, as arguments have it. */
 const struct type *type_numbered(int64_t number);
-/* That of the result of both; either may be NULL. */
+/* The type of the result of both; either may be NULL. */
 const struct type *type_result(const struct type *a, const struct type *b);
 
 /* ---- calls -------------------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static inline bool has_tensor(const struct call *call, int at)
 bool value_integer(const struct call *call, int at, int64_t *value);
 /* True, False; anything else is `otherwise`. */
 bool value_truth(const struct call *call, int at, bool otherwise);
-/* "[1, 1]" or "1": `n` numbers, a single one stands for all. */
+/* "[1, 1]" or "1": `n` numbers, a single one is used for all. */
 bool value_list(const struct call *call, int at, size_t n, int64_t *numbers);
 
 #endif

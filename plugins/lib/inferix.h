@@ -35,7 +35,7 @@ struct inferix {
     struct ta_quality *quality;
     enum ta_status status;
     uint64_t kept, dropped;
-    int64_t rank; /* of the rows that are added; TA_MISSING: that of the file */
+    int64_t rank; /* of the rows that are added; TA_MISSING: the file's */
 };
 
 static inline struct inferix inferix_begin(struct ta_ctx *ctx, struct ta_reader *reader,
@@ -102,8 +102,8 @@ static inline json_t *inferix_array(struct inferix *in, const json_t *parent, co
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
-/* Accounts for a value that is no number, and for one that is a text: Python writes those of NumPy
- * and of tensors so. */
+/* Accounts for a value that is no number, and for one that is a text: Python writes values of NumPy
+ * and of tensors as text. */
 static inline void inferix_check(struct inferix *in, const json_t *value, const char *key,
                                  bool is_number)
 {
@@ -111,7 +111,7 @@ static inline void inferix_check(struct inferix *in, const json_t *value, const 
         return;
     if (!is_number)
         ta_quality_add(in->quality, TA_Q_BAD_NUMBER, TA_NO_OFFSET,
-                       "\"%s\" is no number within range", key);
+                       "\"%s\" is not a number within range", key);
     else if (ta_document_is_text(value))
         ta_quality_add(in->quality, TA_Q_STRING_NUMBER, TA_NO_OFFSET,
                        "\"%s\" is written as a string", key);
@@ -186,7 +186,7 @@ static inline double inferix_bytes(int64_t bytes)
     return bytes == TA_MISSING ? (double)NAN : (double)bytes;
 }
 
-/* 0 is what a reading that failed leaves behind. */
+/* A reading that failed leaves 0. */
 static inline double inferix_known(double value)
 {
     return value > 0 || value < 0 ? value : (double)NAN;
@@ -251,7 +251,7 @@ static inline void inferix_tags(struct inferix *in, json_t *tags)
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-/* How the ending of a key tells its unit, and what stands for it in our name. */
+/* The ending of a key that shows its unit, and what replaces it in our name. */
 struct inferix_unit {
     const char *ending, *instead;
     enum ta_unit unit;

@@ -38,7 +38,7 @@ static inline int64_t ta_json_rows_value(struct ta_json_rows *rows, const json_t
         return number;
     if (value && !json_is_null(value))
         ta_quality_add(rows->quality, TA_Q_BAD_NUMBER, TA_NO_OFFSET,
-                       "\"%.80s\" is no number within range", key);
+                       "\"%.80s\" is not a number within range", key);
     return TA_MISSING;
 }
 
@@ -59,7 +59,7 @@ static inline int64_t ta_json_rows_mib(struct ta_json_rows *rows, const json_t *
         return bytes;
     if (value && !json_is_null(value))
         ta_quality_add(rows->quality, TA_Q_BAD_NUMBER, TA_NO_OFFSET,
-                       "\"%.80s\" is no number within range", key);
+                       "\"%.80s\" is not a number within range", key);
     return TA_MISSING;
 }
 

@@ -91,8 +91,8 @@ struct smi_row {
     int64_t origin_ns; /* of that one, as in struct ta_sample */
 };
 
-/* Stamps are of a local clock whose zone nobody wrote down, so they say how far rows are apart and
- * not when they were. */
+/* Stamps are of a local clock whose zone nobody wrote down, so they give the time between rows and
+ * not the time of day. */
 static inline struct ta_sample smi_sample(const struct smi_row *row, enum ta_signal signal,
                                           double value)
 {

@@ -13,7 +13,7 @@ struct ta_outer_probe {
     const char *at, *end;
 };
 
-/* Moves past the string whose opening quote stands here; its text is `*key`. */
+/* Moves past the string whose opening quote is here; its text is `*key`. */
 static inline void ta_outer_skip_string(struct ta_outer_probe *p, struct ta_slice *key)
 {
     key->ptr = ++p->at;

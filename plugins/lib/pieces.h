@@ -19,7 +19,7 @@ enum { PIECES_RANK, PIECES_CALLS, PIECES_PER_STEP, PIECES_BREAKS, PIECES_IDLE, P
 enum { PIECES_LEAST = 4 }; /* calls in a step from which they count as pieces of one function */
 
 /* Whether the compiled code of a rank is functions in at least so many pieces: about each second
- * call follows that of another function, as blocks that are compiled one by one do not. */
+ * call follows a call of another function, as blocks that are compiled one by one do not. */
 static inline bool ta_is_in_pieces(const struct ta_refs *in, size_t first, size_t row, double least)
 {
     const double calls = ta_ref_number(in, first + PIECES_CALLS, row, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which formula is that of an operator, and what formulas share. */
+/* The formula of each operator, and what formulas share. */
 #include "lib/work.h"
 
 #include <inttypes.h>

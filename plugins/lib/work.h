@@ -48,7 +48,7 @@ typedef enum lack work_formula(const struct formula *formula, const struct call 
 /* Positions of arguments; -1: it has none. */
 struct gemm_arguments {
     signed char a, b, bias, beta;
-    signed char out_type, out; /* what tells the type of the result; else it is that of a and b */
+    signed char out_type, out; /* what gives the type of the result; else the type of a and b */
     bool b_is_transposed;      /* weights of a linear layer: N by K */
     bool is_grouped;           /* rows of a belong to matrices of b */
 };
@@ -111,8 +111,8 @@ extern const struct formula gemm_formulas[], conv_formulas[], attention_formulas
 /* Templates of the compiler ("triton_tem_…"). */
 extern const struct formula template_gemm, template_conv;
 
-/* The formula of an operator, NULL without one.  In-place forms ("aten::add_") have that of the
- * form that makes a new tensor. */
+/* The formula of an operator, NULL without one.  In-place forms ("aten::add_") have the
+ * formula of the form that makes a new tensor. */
 const struct formula *formula_find(struct ta_slice name);
 
 enum lack work_count(const struct formula *formula, const struct call *call, struct work *work);

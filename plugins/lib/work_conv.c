@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Convolutions: 2 FLOPs for each element of the output and of the part of the filter that makes it;
- * transposed ones for each element of the input.  The second size of a filter is that of a group
- * already. */
+ * transposed ones for each element of the input.  The second size of a filter is
+ * already the size of a group. */
 #include "lib/work.h"
 
 #include <inttypes.h>
@@ -88,7 +88,7 @@ static enum lack measure(struct conv *conv)
     return LACK_NOTHING;
 }
 
-/* Of one product: the output, the gradient of the input and that of the weight take the same. */
+/* Of one product: the output and the gradients of input and weight take the same. */
 static int64_t product_flop(const struct conv *conv)
 {
     int64_t taps = 2;

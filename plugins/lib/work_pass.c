@@ -91,7 +91,7 @@ static const struct type *result_type(const struct pass_arguments *at, const str
     return at->result_type == TYPE_FLOAT && type && !is_real(type) ? type_named("fp32") : type;
 }
 
-/* Sizes that the work depends on: those of what is made, or of the largest tensor. */
+/* Sizes that the work depends on: of the result, or of the largest tensor. */
 static enum lack measure(const struct pass_arguments *at, const struct call *call,
                          struct operand *extent)
 {
@@ -136,7 +136,7 @@ static enum lack count_pass(const struct formula *formula, const struct call *ca
         lack = result_elements(at, call, &extent, &made);
     if (lack != LACK_NOTHING)
         return lack;
-    /* Statistics beside an input may be of a wider type: it is the input's that counts. */
+    /* Statistics of an input may be of a wider type: the input's type counts. */
     work->type = at->result == RESULT_BROADCAST ? common_type(call, at->reads) : extent.type;
     for (int i = 0; i < OPERANDS_MAX; i++) {
         if (at->reads & ARG(i))

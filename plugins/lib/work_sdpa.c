@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Attention: the product of queries and keys, and that of their weights and the values, 2 FLOPs for
+/* Attention: the products of queries and keys and of their weights and the values, 2 FLOPs for
  * each pair of a query and a key that it may attend to, and each of their elements. The softmax is
  * not counted.
  *
  * Causal attention has half the pairs of a square; of a rectangle the part below the diagonal that
  * starts in its first or ends in its last corner, which differs between libraries. Backward makes
- * four products and, since no library keeps the weights, that of queries and keys once more. */
+ * four products and, since no library keeps the weights, the product of queries and keys once more.
+ */
 #include "lib/work.h"
 
 #include <inttypes.h>

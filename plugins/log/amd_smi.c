@@ -282,5 +282,6 @@ static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take};
 
 TA_PLUGIN(log, amd_smi, &ops, .title = "rocm-smi, amd-smi",
-          .summary = "Readings of AMD GPUs as rocm-smi and amd-smi monitor print them",
+          .summary = "Utilization, memory, clocks, temperature and power of AMD GPUs, as rocm-smi "
+                     "and amd-smi monitor print them",
           .version = "1");

@@ -80,4 +80,4 @@ static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take};
 
 TA_PLUGIN(log, framepack_models, &ops, .title = "FramePack",
-          .summary = "Which models FramePack brings to the device", .version = "1");
+          .summary = "Which models FramePack loads to the GPU", .version = "1");

@@ -214,7 +214,7 @@ static bool is_part(struct ta_slice device)
     return false;
 }
 
-/* Whether the row of a name counts: that of all processors, of a whole disk. */
+/* Whether the row of a name counts: all processors together, or a whole disk. */
 static bool is_counted(const struct state *st, struct ta_slice name)
 {
     if (!st->has_name)
@@ -345,5 +345,5 @@ static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take, .end = end};
 
 TA_PLUGIN(log, host_monitors, &ops, .title = "vmstat, sar, dstat",
-          .summary = "Traffic of the host's disks and swap as vmstat, sar and dstat print it",
+          .summary = "Disk and swap traffic of the host, as vmstat, sar and dstat print it",
           .version = "1");

@@ -68,4 +68,4 @@ static const char *const marks[] = {LOADED, NULL};
 static const struct ta_log_ops ops = {.marks = marks, .take = take};
 
 TA_PLUGIN(log, invokeai, &ops, .title = "InvokeAI",
-          .summary = "How much of each model InvokeAI brings to the device", .version = "1");
+          .summary = "How much of each model InvokeAI loads to the GPU", .version = "1");

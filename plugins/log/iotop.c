@@ -216,4 +216,4 @@ static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take, .end = end};
 
 TA_PLUGIN(log, iotop, &ops, .title = "iotop",
-          .summary = "Traffic of the host's disks as iotop -b prints it", .version = "1");
+          .summary = "Disk traffic of the host, as iotop -b prints it", .version = "1");

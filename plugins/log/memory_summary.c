@@ -167,7 +167,7 @@ static void end(struct ta_log_reading *log, void *state)
     free(st->open);
     if (!st->has_any)
         return;
-    /* It is written beside a snapshot of the allocator, which has it all to the byte.  Summaries of
+    /* A snapshot of the allocator, written at the same time, has it all to the byte.  Summaries of
      * other moments are no copies of it. */
     char set[80];
     snprintf(set, sizeof set, "memory summary %" PRId64 " %" PRId64, st->allocated_bytes,
@@ -182,6 +182,6 @@ static const struct ta_log_ops ops = {
     .marks = marks, .parts = parts, .state_size = sizeof(struct state), .take = take, .end = end};
 
 TA_PLUGIN(log, memory_summary, &ops, .title = "torch's allocator",
-          .summary = "The table of memory in use and held, and of its peaks, that "
-                     "memory_summary() prints",
+          .summary =
+              "The table that memory_summary() prints: memory in use and reserved, and their peaks",
           .version = "1");

@@ -102,7 +102,7 @@ static void end(struct ta_log_reading *log, void *state)
     struct state *st = state;
     for (size_t i = 0; i < st->n && log->status == TA_OK; i++) {
         log->status = ta_operator_tables_add(st->streams[i].tables);
-        /* Diffulex saves the rows as JSON and CSV beside the text. */
+        /* Diffulex saves the rows as JSON and CSV, too, next to the text. */
         const int64_t total_ns = ta_operator_tables_cpu_ns(st->streams[i].tables);
         char set[TA_OPERATOR_SET_SIZE];
         if (total_ns != TA_MISSING)

@@ -186,8 +186,8 @@ static bool is_complete(const struct state *st)
            ta_log_after(text, " cached)").ptr || ta_log_after(text, "(according to CUDA): ").ptr;
 }
 
-/* A frame of a traceback, `File "/home/user/vae.py", line 291, in decode`; those of installed
- * packages are not the user's. */
+/* A frame of a traceback, `File "/home/user/vae.py", line 291, in decode`; frames of
+ * installed packages are not the user's. */
 static void note_frame(struct state *st, struct ta_slice text)
 {
     const struct ta_slice path = ta_slice_from(text, strlen("File \""));
@@ -276,6 +276,8 @@ static const char *const marks[] = {FAILED, LISTED, RETRIED, "File \"", NULL};
 static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take, .end = end};
 
-TA_PLUGIN(log, out_of_memory, &ops, .title = "Out of memory",
-          .summary = "Errors of torch's allocator: what was wanted, free, allocated, unused",
-          .version = "1");
+TA_PLUGIN(
+    log, out_of_memory, &ops, .title = "Out of memory",
+    .summary =
+        "Out-of-memory errors of torch's allocator: memory requested, free, allocated and unused",
+    .version = "1");

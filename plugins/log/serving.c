@@ -224,6 +224,7 @@ static const char *const marks[] = {
 static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take, .end = end};
 
-TA_PLUGIN(log, serving, &ops, .title = "Serving",
-          .summary = "vLLM and SGLang: tokens per second, requests that run and wait, KV cache",
-          .version = "1");
+TA_PLUGIN(
+    log, serving, &ops, .title = "Serving",
+    .summary = "vLLM and SGLang: tokens per second, running and waiting requests, KV cache use",
+    .version = "1");

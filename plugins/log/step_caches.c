@@ -149,5 +149,5 @@ static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take};
 
 TA_PLUGIN(log, step_caches, &ops, .title = "Step caches",
-          .summary = "TeaCache and its like: how many of the denoising steps were skipped",
+          .summary = "TeaCache and similar caches: how many denoising steps were skipped",
           .version = "1");

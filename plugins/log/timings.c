@@ -297,5 +297,5 @@ static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take, .end = end};
 
 TA_PLUGIN(log, timings, &ops, .title = "Times",
-          .summary = "Times that programs print of what they did, and of each step",
+          .summary = "Durations that programs print, of a whole task or of each step",
           .version = "1");

@@ -260,6 +260,7 @@ static const char *const marks[] = {"Recompiling function ", " in user code at "
 static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take, .end = end};
 
-TA_PLUGIN(log, torch_logs, &ops, .title = "TORCH_LOGS",
-          .summary = "Recompilations and graph breaks of torch.compile, with place and reason",
-          .version = "1");
+TA_PLUGIN(
+    log, torch_logs, &ops, .title = "TORCH_LOGS",
+    .summary = "Recompilations and graph breaks of torch.compile, with their place and reason",
+    .version = "1");

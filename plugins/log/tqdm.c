@@ -312,5 +312,5 @@ static const char *const marks[] = {"%|", "it/s", "s/it", NULL};
 static const struct ta_log_ops ops = {
     .marks = marks, .state_size = sizeof(struct state), .take = take, .end = end};
 
-TA_PLUGIN(log, tqdm, &ops, .title = "tqdm", .summary = "Bars of progress: loops and their rates",
+TA_PLUGIN(log, tqdm, &ops, .title = "tqdm", .summary = "Progress bars: loops and their rates",
           .version = "1");

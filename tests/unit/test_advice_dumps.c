@@ -415,7 +415,7 @@ static void test_texts(void **state)
     assert_non_null(heat);
     assert_non_null(stage);
     assert_string_equal(heat->title,
-                        "A GPU gets as hot as 97 °C, where GPUs lower their clock (device 3)");
+                        "A GPU reaches 97 °C, where GPUs lower their clock (device 3)");
     assert_string_equal(heat->threshold, "largest temperature > 85 °C");
     assert_string_equal(stage->title, "save_video takes 60.0 % of the session (60 ns)");
     assert_non_null(strstr(stage->advice, "encoder"));

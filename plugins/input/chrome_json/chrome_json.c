@@ -112,10 +112,9 @@ static bool take_phase(struct reading *r)
     }
     if (r->json->record.end - r->json->record.offset == 2) {
         /* JAX ends its lists with an empty object. */
-        ta_quality_add_severity(r->quality, TA_Q_NOT_AN_EVENT, TA_QUALITY_INFO,
-                                r->json->record.offset, TA_NO_OFFSET,
-                                "An empty object stands among the events, at byte offset %" PRIu64,
-                                r->json->record.offset);
+        ta_quality_add_severity(
+            r->quality, TA_Q_NOT_AN_EVENT, TA_QUALITY_INFO, r->json->record.offset, TA_NO_OFFSET,
+            "An empty object is among the events, at byte offset %" PRIu64, r->json->record.offset);
         return false;
     }
     return drop(r, TA_Q_UNKNOWN_PHASE, "An event has no known phase");
@@ -232,8 +231,8 @@ static enum ta_status judge_empty(struct reading *r)
     if (!json->saw_document)
         return ta_fail(r->ctx, TA_ERR_INPUT, "No JSON text in it");
     /* Numbers in a list are skipped like what is damaged. */
-    const bool is_read = !json->truncated && !json->unclosed &&
-                         !ta_quality_count(r->quality, TA_Q_SYNTAX);
+    const bool is_read =
+        !json->truncated && !json->unclosed && !ta_quality_count(r->quality, TA_Q_SYNTAX);
     if (r->dropped && is_read && !r->is_like_trace)
         return ta_fail(r->ctx, TA_ERR_INPUT, "JSON, but not a trace: its list holds no events");
     if (r->dropped)
@@ -243,8 +242,8 @@ static enum ta_status judge_empty(struct reading *r)
                        r->dropped, json->bytes_skipped);
     if (!is_whole)
         return ta_fail(r->ctx, TA_ERR_INPUT,
-                       "It ends or is damaged before the first whole event: the last byte offset "
-                       "that made sense is %" PRIu64,
+                       "It ends or is damaged before the first complete event: the last valid byte "
+                       "offset is %" PRIu64,
                        json->record.end);
     if (!json->saw_array && r->is_like_trace)
         return ta_fail(r->ctx, TA_ERR_INPUT,

@@ -32,8 +32,8 @@ struct reading {
 
 /* ---- memory.c -------------------------------------------------------------------------------- */
 
-/* The keys of arguments: those that analyses ask for, and after them those of memory that are not
- * among these; room for TA_RECORD_ARGS.  Returns how many. */
+/* The keys of arguments: first the keys that analyses ask for, then the keys about memory that are
+ * not among them; room for TA_RECORD_ARGS.  Returns how many. */
 size_t chrome_list_keys(struct reading *r, const struct ta_slice *asked, struct ta_slice *keys);
 
 /* The present event, an instant named [memory], is a sample of two counters of a device. */

@@ -24,7 +24,7 @@ enum ta_status dx_read_tables(struct reading *r);   /* all that is CSV */
 enum ta_status dx_read_summary(struct reading *r);  /* sections as text */
 enum ta_status dx_read_markdown(struct reading *r); /* merged operators as Markdown */
 
-/* How sure it is that a text holds such a file. */
+/* Confidence that a text holds such a file. */
 int dx_sniff_document(struct ta_slice head);
 int dx_sniff_tables(struct ta_slice head);
 int dx_sniff_summary(struct ta_slice head);

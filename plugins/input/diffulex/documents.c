@@ -48,7 +48,7 @@ static void check(struct reading *r, const json_t *value, bool missing, const ch
 {
     if (missing && value && !json_is_null(value))
         ta_quality_add(r->quality, TA_Q_BAD_NUMBER, TA_NO_OFFSET,
-                       "The value of \"%s\" is no number within range", key);
+                       "The value of \"%s\" is not a number within range", key);
 }
 
 static int64_t decimal(struct reading *r, const json_t *row, const char *key, int shift)

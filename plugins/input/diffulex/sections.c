@@ -98,7 +98,7 @@ void dx_sections_tag(struct sections *s, struct ta_slice name, struct ta_slice k
     if (r->status != TA_OK)
         return;
     if (names_product(key)) {
-        /* The file behind all folders, as Linux and Windows write them. */
+        /* The file name after all folders, as Linux and Windows write them. */
         size_t start = value.len;
         while (start > 0 && value.ptr[start - 1] != '/' && value.ptr[start - 1] != '\\')
             start--;

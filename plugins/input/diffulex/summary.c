@@ -172,7 +172,7 @@ static void open_section(struct open_section *open, struct ta_slice name)
     };
 }
 
-/* What stands after a label; false when the line has another one. */
+/* What follows a label; false when the line has another one. */
 static bool after(struct ta_slice line, const char *label, struct ta_slice *rest)
 {
     if (!ta_slice_starts(line, label))

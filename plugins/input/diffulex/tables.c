@@ -84,7 +84,7 @@ int dx_sniff_tables(struct ta_slice head)
 
 /* ---- sections ------------------------------------------------------------------------------- */
 
-/* Columns beside the four are custom metrics and metadata. */
+/* Columns other than the four are custom metrics and metadata. */
 static void take_others(struct sections *s, struct ta_csv *csv, struct ta_slice name)
 {
     static const char metadata[] = "metadata_";

@@ -126,7 +126,7 @@ static const char *const segment_names[S_FIELDS] = {
     [S_FRAMES] = "frames",        [S_BLOCKS] = "blocks",
 };
 
-/* A size that the file does not state, or that is none, is that of the blocks. */
+/* Where the file states no valid size, the sum of the blocks is the size. */
 static uint64_t take_size(struct snapshot *s, const ta_object *values, int field, uint64_t sum)
 {
     uint64_t size;

@@ -43,7 +43,7 @@ struct snapshot {
 
 bool snapshot_grow(struct snapshot *s, void **at, size_t *max, size_t n, size_t size);
 
-/* Sizes beyond this are not those of a memory: 4 PiB. */
+/* No memory has more bytes than this: 4 PiB. */
 #define SIZE_LARGEST (UINT64_C(1) << 52)
 
 /* The values of some keys of a dict, TA_NO_OBJECT for those it lacks; of a key that is there twice

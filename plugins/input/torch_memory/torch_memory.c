@@ -67,8 +67,8 @@ static const char *const names[FIELDS] = {
 
 /* ---- pinned host memory -------------------------------------------------------------------- */
 
-/* Pinned host memory is another allocator's: it is read like that of the devices and summed up, but
- * never becomes part of their state. */
+/* Pinned host memory is another allocator's: it is read like device memory and summed up, but never
+ * becomes part of the devices' state. */
 static enum ta_status add_host_state(struct snapshot *s, size_t first_segment)
 {
     int64_t sums[] = {0, 0}; /* reserved, allocated */

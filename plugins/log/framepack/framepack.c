@@ -120,7 +120,7 @@ static bool in_rows(const struct reading *r)
     return r->saw_row || r->rules > 0;
 }
 
-/* What stands between banner and rows, or within a table without being a part of it. */
+/* Lines between banner and rows, or within a table without being a part of it. */
 static bool is_decoration(const struct reading *r, struct ta_slice line)
 {
     if (is_rule(line, '-', 3) || is_rule(line, '=', 3))

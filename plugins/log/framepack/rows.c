@@ -155,7 +155,7 @@ static bool note_figure(struct reading *r, int64_t figure)
 {
     if (figure == TA_MISSING)
         ta_quality_add(r->log->quality, TA_Q_BAD_NUMBER, r->offset,
-                       "A figure of the iterations is no number, at byte offset %" PRIu64,
+                       "A figure of the iterations is not a number, at byte offset %" PRIu64,
                        r->offset);
     return true;
 }

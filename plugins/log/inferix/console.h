@@ -48,7 +48,7 @@ struct run {
     int64_t dur_ns;        /* of the session; TA_MISSING when it was not said */
     int64_t inside_ns;     /* "Total time" of the pipelines that ran in it */
     size_t pipelines;
-    bool is_of_another; /* another run stands for it */
+    bool is_of_another; /* another run replaces it */
 };
 
 struct console {

@@ -3,7 +3,7 @@
  *
  * Two texts tell the length of a run: "Profiling session 'X' ended (duration: 12.10s)" and, of the
  * pipeline in it, "Total time: 11500.00 ms".  The session is the run; the pipeline is a part of it,
- * and stands for the run only where no session does:
+ * and counts as the run only where there is no session:
  *
  *   1. A pipeline that is done while a session is open ran in it.
  *   2. One that is done before the end of a session of which no start was printed ran in that.
@@ -184,8 +184,8 @@ static bool overlap(const struct run *a, const struct run *b)
            b->ended != UINT64_MAX && a->began < b->ended && b->began < a->ended;
 }
 
-/* A session inside one of another name is a part of it; of those of one name, as many ranks at
- * once have, the ones without a pipeline are not counted beside another one. */
+/* A session inside one of another name is a part of it; of sessions of one name, as many ranks at
+ * once have, the ones without a pipeline are not counted where another one has one. */
 static void join_overlapping(struct console *c)
 {
     for (size_t i = 0; i < c->n_runs; i++)
