@@ -76,7 +76,7 @@ struct ta_json_state {
     uint64_t event_limit;
     uint64_t documents;
     uint64_t document_start, last_end; /* of the last whole record, or of the opening bracket */
-    uint64_t lost_from, error_at;      /* LOST: where to look from, what is to blame */
+    uint64_t lost_from, error_at;      /* LOST: where to look from, where the error is */
     bool lost_record, lost_at_end;     /* LOST: in a record; because the input ended */
     struct ta_part *part;              /* what is read of the stream: &everything, or a part */
     struct ta_part everything;
