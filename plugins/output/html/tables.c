@@ -165,6 +165,8 @@ static enum ta_status put_rest(const struct page *page, const struct ta_table *t
         status = ta_deflate(page->ctx, (struct ta_slice){draft.buffer, draft.used}, &packed, &size)
                      ? TA_OK
                      : TA_ERR_NOMEM;
+        if (!page->out->error) /* rows that the draft lacks are missed here as well */
+            page->out->error = draft.error;
         ta_file_end(&draft);
         if (status == TA_OK) {
             ta_putc(page->out, '"');
