@@ -76,7 +76,7 @@ typedef enum ta_status stage_function(struct ta_ctx *ctx, struct run *run);
 static stage_function decide_ranks, list_traces, reconcile, account, join_timeline, find_steps,
     compare_ranks, align_timeline, finish, list_recordings, recommend, freeze;
 
-/* From what the files of a run left behind to its report, in this order. */
+/* From what is kept of the files of a run to its report, in this order. */
 static const struct stage {
     stage_function *run;
     enum ta_stage time; /* what it counts as, for -v */
@@ -178,7 +178,7 @@ static enum ta_status ingest(struct ta_ctx *ctx, const struct work *work, struct
     return status;
 }
 
-/* ---- from what files left behind to the report ----------------------------------------------- */
+/* ---- from what is kept of the files to the report -------------------------------------------- */
 
 static enum ta_status decide_ranks(struct ta_ctx *ctx, struct run *run)
 {
@@ -656,7 +656,7 @@ static enum ta_status cannot_compare(struct ta_ctx *ctx, enum ta_status status,
 }
 
 /* Inputs that are read together: so many that every thread has a file, and no more, because what
- * files leave behind is in memory until all of them are read. */
+ * files yield is in memory until all of them are read. */
 static enum ta_status discover_some(struct ta_ctx *ctx, const struct work *work,
                                     struct reading *readings, size_t most, size_t *n)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Traces to summaries, one per rank and recording.
  *
- * Each file leaves a packed summary of its own behind, so that no more than one trace per thread is
- * in memory.  Which files are of one rank and of one recording is known when all are read: their
- * summaries are merged then.  What counts in no time has a summary of its own. */
+ * Each file yields a packed summary of its own, so that no more than one trace per thread is in
+ * memory. Which files are of one rank and of one recording is known when all are read: their
+ * summaries are merged then. What counts in no time has a summary of its own. */
 #include "reduce.h"
 
 #include "base/context.h"
@@ -123,7 +123,7 @@ static int by_rank(const void *left, const void *right, void *user)
 
 /* ---- summaries ----------------------------------------------------------------------------- */
 
-/* The files of one rank and recording, as indices into those of the ingestion. */
+/* The files of one rank and recording, as indices into the files of the ingestion. */
 struct group {
     const size_t *at;
     size_t n;

@@ -47,9 +47,9 @@ struct ta_analysis_ops {
      * several parts of a run are joined, whose traces are gone: all partials are empty then. */
     bool of_tables;
 
-    /* Event arguments of operators of which a sample is enough: those of the operators in the first
-     * TA_SAMPLED_BYTES of a file's text are kept, whichever thread reads it, and all where another
-     * analysis names the argument in needs_args.  NULL for none. */
+    /* Event arguments of operators of which a sample is enough: only operators in the first
+     * TA_SAMPLED_BYTES of a file's text keep them, whichever thread reads it, and all operators do
+     * where another analysis names the argument in needs_args. NULL for none. */
     const char *const *samples_op_args;
 
     /* What a comparison reads of `partials`, one for each; NULL when it is all. */

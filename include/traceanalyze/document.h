@@ -101,10 +101,10 @@ TA_API struct ta_slice ta_text_trim(struct ta_slice text);
 /* Streaming reader of JSON records: an array of objects in a document, one record at a time, in
  * bounded memory, without a tree.
  *
- * It reads what killed jobs and careless writers leave behind: after a syntax error it resumes
- * at the next object that parses whole and has the mark key; everything skipped or repaired is
- * accounted for with its byte offset (reliability: codes truncated, unterminated-array, syntax,
- * comma, comment, text-*, bad-number, duplicate-key, too-deep, too-long, multiple-documents,
+ * It reads the output of killed jobs and careless writers: after a syntax error it resumes at the
+ * next object that parses whole and has the mark key; everything skipped or repaired is accounted
+ * for with its byte offset (reliability: codes truncated, unterminated-array, syntax, comma,
+ * comment, text-*, bad-number, duplicate-key, too-deep, too-long, multiple-documents,
  * trailing-text, not-an-event). */
 
 enum ta_token_type {

@@ -20,8 +20,8 @@
 
 TA_BEGIN_DECLS
 
-/* Rank of a row that is of no rank, or of all, such as those of an engine above them: null in
- * tables, never the rank of the file. */
+/* Rank of a row that belongs to no rank, or to all, such as the scopes of an engine above its
+ * ranks: null in tables, never the rank of the file. */
 #define TA_NO_RANK (INT64_MIN + 1)
 
 /* A stage, section or timed operation: finished sums, or one call of it. */

@@ -91,7 +91,7 @@ TA_API int64_t *ta_partial_row(struct ta_partial *partial, const struct ta_key *
 /* ta_partial_row() with the keys in place: TA_PARTIAL_ROW(out, ta_key_int(rank), …). */
 #define TA_PARTIAL_ROW(partial, ...) ta_partial_row((partial), (const struct ta_key[]){__VA_ARGS__})
 
-/* ta_partial_row() with a cache: `id` stands for the keys within one trace, such as a pair of
+/* ta_partial_row() with a cache: `id` replaces the keys within one trace, such as a pair of
  * interned ids, and saves hashing texts per event. */
 TA_API int64_t *ta_partial_cached(struct ta_partial *partial, struct ta_map *cache, uint64_t id,
                                   const struct ta_key *keys);

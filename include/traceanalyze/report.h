@@ -253,7 +253,8 @@ enum ta_reading {
     TA_AS_STEP_HOST_TIME,
     TA_AS_STEP_GPU_TIME,
 
-    /* Windows of devices, sessions and ranks, and what adds up to that of a device. */
+    /* Windows of devices, sessions and ranks, and the parts that add up to the window of a
+     * device. */
     TA_AS_DEVICE_WINDOW,
     TA_AS_DEVICE_COMPUTE,
     TA_AS_SESSION_TIME,
@@ -677,8 +678,8 @@ static inline size_t ta_table_column(const struct ta_table *table, const char *k
     return SIZE_MAX;
 }
 
-/* Unit of a cell: that of its column, or of its row where a table of values of many kinds has a
- * text column "unit" and the column has none. */
+/* Unit of a cell: the unit of its column; where a table of values of many kinds has a text column
+ * "unit" and the column has no unit, the unit of its row. */
 TA_API enum ta_unit ta_table_unit(const struct ta_table *table, size_t row, size_t column);
 
 /* Both. */

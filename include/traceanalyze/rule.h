@@ -15,8 +15,8 @@ TA_BEGIN_DECLS
  * is the time of the blocks that the goal is about. */
 #define TA_OUTSIDE_LOOP (-INT64_C(1))
 
-/* Which cells a rule looks at: those of a column, in the rows whose texts are these.  Columns are
- * references of the rule, all to one table. */
+/* Which cells a rule looks at: the cells of a column, in the rows whose texts are these. Columns
+ * are references of the rule, all to one table. */
 struct ta_look {
     size_t cells;
     struct {

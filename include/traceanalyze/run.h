@@ -356,8 +356,8 @@ struct ta_entry {
     const struct ta_rule_data *data;     /* of a rule without code, else NULL */
 };
 
-/* A registry of the built-in plugins alone; NULL after ta_fail().  That of a run, with all others,
- * is ta_run_plugins(). */
+/* A registry of the built-in plugins alone; NULL after ta_fail(). ta_run_plugins() gives the
+ * registry of a run with all other plugins. */
 TA_API struct ta_registry *ta_registry_new(struct ta_ctx *ctx);
 TA_API void ta_registry_free(struct ta_registry *registry);
 

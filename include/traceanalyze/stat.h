@@ -28,7 +28,7 @@ struct ta_dist_figures {
     double stddev;    /* of the sample, divisor n − 1; NaN of fewer than two */
 };
 
-/* This and what follows is to be asked in finish(): while samples are added, figures lag behind. */
+/* This and what follows may be asked only in finish(): while samples are added, figures lag. */
 TA_API struct ta_dist_figures ta_dist_figures(const struct ta_dist *dist);
 
 static inline int64_t ta_dist_count(const struct ta_dist *dist)

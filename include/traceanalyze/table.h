@@ -108,8 +108,8 @@ enum ta_sampled {
 
 /* The figures of a run that a table has, which runs are compared by and gates are set on. */
 struct ta_figures {
-    /* Its rows are durations in the order of time, those of a rank together.  The first of these
-     * columns that has values counts: its median, 95th percentile, largest value and mean. */
+    /* Its rows are durations in time order, the rows of a rank together. The first of these columns
+     * that has values counts: its median, 95th percentile, largest value and mean. */
     enum ta_sampled sampled;
     const struct ta_column *duration[TA_SAMPLED_COLUMNS];
     const struct ta_column *set_up; /* not null for those that set the run up; or NULL */
@@ -202,7 +202,7 @@ struct ta_table_def {
         TA_JOIN_SUMS, /* rows of equal names become one, whose numbers add up */
         TA_JOIN_NOT   /* none: it compares the ranks of a run, and is made anew where it can be */
     } joining;
-    bool has_run_rows; /* a row without a rank is of the run as a whole: that of a part is not
+    bool has_run_rows; /* a row without a rank is for the whole run, so a part of the run has none
                           joined */
     const struct ta_figures *figures; /* NULL: none but what readers make of it */
     const struct ta_brief *brief;     /* NULL: the terminal leaves it to the other outputs */
@@ -281,8 +281,8 @@ struct ta_scalar_def {
 /* Scalars of an analysis, in the braces of its callbacks. */
 #define TA_SCALARS(array) .scalars = (array), .n_scalars = TA_LENGTH(array)
 
-/* Sets a scalar that the running analysis declares, in other words where the data decides them;
- * NULL for those of the declaration.  One that it does not declare is refused. */
+/* Sets a scalar that the running analysis declares; title and note replace the declared ones where
+ * the data decides them, NULL keeps them. One that it does not declare is refused. */
 TA_API void ta_word_scalar(struct ta_section_builder *section, const struct ta_scalar_def *def,
                            struct ta_cell value, const char *title, const char *doc);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The timeline of a run: what each thread and stream did when, packed small.
  *
- * A trace is gone once it is mapped, and its spans are too many for tables.  So each trace leaves
- * behind its slices in lanes, rows in which no two slices overlap: a start is the distance from
- * the end of the slice before, and all numbers are varints, which makes 7 to 8 bytes a slice.  It
- * is only made when an output of the run asks for it (struct ta_output_ops).
+ * A trace is gone once it is mapped, and its spans are too many for tables. So each trace yields
+ * its slices in lanes, rows in which no two slices overlap: a start is the distance from the end of
+ * the previous slice, and all numbers are varints, which makes 7 to 8 bytes a slice. It is only
+ * made when an output of the run asks for it (struct ta_output_ops).
  *
  * Times are ns since the earliest span of the file, like the columns "…start_ns" of tables;
  * offset_ns of a file says where that is on the axis that all files share. */

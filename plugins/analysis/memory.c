@@ -142,7 +142,7 @@ static const struct ta_table_def memory_snapshots = {
                                       .applies = are_labels_of_one_rank,
                                       TA_READS(memory_brief_reads)}};
 
-/* Bars are named by what tells them apart. */
+/* Bars are named by the columns in which they differ. */
 static void add_phases(struct ta_section_builder *out, const struct snapshots *all)
 {
     struct ta_chart_def chart = {
@@ -537,7 +537,7 @@ static bool has_device(const struct ta_allocator *a, int64_t device)
     return false;
 }
 
-/* Adds what the history of a device tells; a device without memory has no row. */
+/* Adds what the history of a device shows; a device without memory has no row. */
 static void add_history(const struct ta_trace *trace, const struct ta_allocator *a,
                         struct ta_partial *out)
 {

@@ -244,7 +244,8 @@ static double mean_of_devices(const struct ta_refs *in, const char *signal)
     return n > 0 ? sum / n : NAN;
 }
 
-/* The rate of the slowest rank of a run with a single loop: that of several tells nothing. */
+/* The rate of the slowest rank of a run with a single loop: a rate over several loops means
+ * nothing. */
 static double iteration_rate(const struct ta_refs *in)
 {
     double slowest = NAN;

@@ -52,7 +52,7 @@ struct group {
     int64_t *row;
 };
 
-/* The text beside the name of the group, which mostly stands at the same place. */
+/* The text next to the name of the group, which is mostly at the same place. */
 static ta_str beside(const struct ta_args *names, size_t place, const struct ta_args *of)
 {
     if (of->row != names->row)

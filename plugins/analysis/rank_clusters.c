@@ -146,7 +146,7 @@ static uint32_t root_of(struct points *p, uint32_t point)
     return point;
 }
 
-/* Follows nearest neighbors until two are that of each other, and joins these. */
+/* Follows nearest neighbors until two are each other's nearest, and joins these. */
 static bool link_points(struct points *p, double cut)
 {
     size_t *chain = calloc(p->n + 1, sizeof *chain);

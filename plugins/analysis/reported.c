@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* figures.reported, figures.aggregated and advice.reported: what the profiler itself worked out and
- * advised, beside ours and never in their place. */
+/* figures.reported, figures.aggregated and advice.reported: what the profiler itself computed and
+ * advised, next to ours and never in their place. */
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/dump.h>
 
 #include <math.h>
 #include <stdio.h>
 
-/* Files of one rank keep their own figures: those of two sessions are not one. */
+/* Files of one rank keep their own figures: two sessions have different ones. */
 enum { RANK, GROUP, NAME, FILE_KEY, UNIT, VALUE, FIGURE_FIELDS };
 enum { GIVEN_RANK, GIVEN_FILE, ORDER, CATEGORY, PRIORITY, ISSUE, SUGGESTION, GIVEN_FIELDS };
 
@@ -124,8 +124,8 @@ enum { LEAST, MEAN, MOST, MADE };
 
 static const char *const endings[MADE] = {[LEAST] = "_min", [MEAN] = "_avg", [MOST] = "_max"};
 
-/* What an aggregation made of one metric.  Its sum is left out: of temperatures it is nothing, and
- * of memory each rank of a host repeats that of all its devices. */
+/* What an aggregation made of one metric. Its sum is left out: a sum of temperatures means nothing,
+ * and each rank of a host repeats the memory of all its devices. */
 struct aggregated {
     struct ta_slice metric; /* empty: none yet */
     double made[MADE];      /* NAN: not made */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* requests.by_rank: how long requests to a language model wait for their tokens.
  *
- * The definitions are those of the field: time to the first token (TTFT), time per output token
- * (TPOT) = (time − TTFT) / (tokens − 1), tokens per forward pass that decodes (TPF): passes that
- * only read the prompt give none.  Requests of one batch share their steps, so times of different
- * requests are never added up to a time of the run. */
+ * The definitions are the field's: time to the first token (TTFT), time per output token (TPOT) =
+ * (time − TTFT) / (tokens − 1), tokens per forward pass that decodes (TPF): passes that only read
+ * the prompt give none. Requests of one batch share their steps, so times of different requests are
+ * never added up to a time of the run. */
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/dump.h>
 

@@ -112,7 +112,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     return TA_OK;
 }
 
-/* Place of row i among those of its rank, from that of the row before. */
+/* Place of row i among the rows of its rank, counted on from the row before. */
 static int64_t next_index(const struct ta_partial *rows, size_t i, int64_t before)
 {
     return i && ta_partial_at(rows, i)[RANK] == ta_partial_at(rows, i - 1)[RANK] ? before + 1 : 0;

@@ -111,9 +111,9 @@ static bool is_outermost(void *user, ta_row row)
            class_of(s, parent) != TA_CLASS_OP;
 }
 
-/* How far the waits that were taken reach: what lies before counts for them. */
+/* End of the waits taken so far: time before it already counts for them. */
 struct reach {
-    int64_t to;   /* end of the latest, and of the idle time behind it */
+    int64_t to;   /* end of the latest, and of the idle time after it */
     int64_t next; /* start of the next wait */
 };
 
@@ -293,7 +293,7 @@ static void take_activities(struct search *s)
         enum { WAY_NS = 1000000 };
         const int64_t start = s->spans.ts[a->span];
         if (next != 0 && next != s->busy->n &&
-            s->busy->at[next].start == start) { /* begins beside others */
+            s->busy->at[next].start == start) { /* begins while others wait */
             const int64_t gap = s->busy->at[next - 1].end,
                           launched = s->spans.ts[a->launch] + s->spans.dur[a->launch];
             if (launched > gap)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* throughput.values: rates and latencies, each on a named basis, with the profiler's own figure
- * beside ours. */
+ * next to ours. */
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/dump.h>
 
@@ -306,12 +306,12 @@ static void add_rate(struct ta_section_builder *out, int64_t rank, enum rate rat
 
 /* ---- run ------------------------------------------------------------------------------------- */
 
-/* Throughput of the run: that of all ranks together.
+/* Throughput of the run: all ranks together.
  *
- * Ranks that make videos of their own (data parallel) add up.  Ranks that share the work on one
- * video (sequence or context parallel) all record the same frames, and the slowest of them says
- * how fast it is made.  The settings tell which: ulysses_size × ring_size ranks, which follow each
- * other, share a video.  Without these settings the ranks are taken to be independent. */
+ * Ranks that make videos of their own (data parallel) add up. Ranks that share the work on one
+ * video (sequence or context parallel) all record the same frames, and the slowest of them says how
+ * fast it is made. The settings tell which: ulysses_size × ring_size ranks, which follow each
+ * other, share a video. Without these settings the ranks are taken to be independent. */
 
 /* How the ranks work together. */
 struct sharing {
@@ -412,7 +412,7 @@ struct sums {
     bool all_frames, all_ns; /* every row says them */
 };
 
-/* A table by rank, and how far its rows have been used. */
+/* A table by rank, and the row up to which it has been used. */
 struct rows {
     const struct ta_refs *in;
     size_t rank, index, time, frames; /* columns; frames may be NO_COLUMN */
@@ -520,7 +520,7 @@ struct writer {
 
 enum { NOTE_MAX = 64 };
 
-/* A figure of the profiler beside ours of the same name. */
+/* A figure of the profiler next to ours of the same name. */
 struct compared {
     struct ta_slice metric, group;
     double reported, ours; /* NAN: we have none */

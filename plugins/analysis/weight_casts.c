@@ -273,7 +273,7 @@ static bool has(struct ta_slice text, const char *part)
 }
 
 /* What unpacks weights of which several share a byte or a word, as ComfyUI-GGUF does: masks and
- * shifts of integers, then what scales them.  Masks alone are those of attention. */
+ * shifts of integers, then what scales them. Masks alone are attention's. */
 static bool unpack(const struct work *w, const struct ta_activity *a, struct pending *pending)
 {
     const struct ta_slice op =

@@ -34,7 +34,7 @@ static void put_row(struct ta_file *out, const struct ta_cell *cells, size_t n)
     }
 }
 
-/* Starts a table.  CSV has no place for a signature, so the first key stands for one. */
+/* Starts a table. CSV has no place for a signature, so the first key is the signature. */
 static struct ta_file *begin(const struct job *job, const char *id, const char *first_key)
 {
     if (job->single) {

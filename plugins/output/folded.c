@@ -38,7 +38,7 @@ static void put_frame(struct ta_file *out, struct ta_slice name)
     }
 }
 
-/* Rows come callers first, so the path of a row is that of the row before, cut and made longer. */
+/* Rows come callers first, so the path of a row is the previous row's path, cut and made longer. */
 static void put_stacks(struct ta_file *out, const struct tree *tree, const char *root,
                        size_t column)
 {

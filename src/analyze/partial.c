@@ -239,7 +239,7 @@ static void merge_cell(struct ta_partial *into, int64_t *row, const struct ta_pa
         ta_dist_merge(ta_partial_dist(into, row, field), from->dists.at[other[field] - 1]);
 }
 
-/* The rank behind a value of kind TA_FIELD_RANK. */
+/* The rank that a value of kind TA_FIELD_RANK refers to. */
 static int64_t resolve_rank(int64_t value, const int64_t *ranks, size_t n_ranks)
 {
     if (value >= TA_RANK_NAMED)

@@ -10,7 +10,7 @@
 struct ta_partial *ta_partial_new(const struct ta_partial_def *def);
 void ta_partial_free(struct ta_partial *partial);
 
-/* Keeps no more than that of what is added from now on; a new one keeps all. */
+/* Caps the number of samples kept from now on (default: unlimited). */
 void ta_partial_keep(struct ta_partial *partial, enum ta_partial_use use);
 
 /* Adds all rows of `from`.  Any order of merging gives the same rows. */

@@ -56,7 +56,7 @@ static bool add_keys(struct ta_plan *plan, const char *const *keys)
     return true;
 }
 
-/* Keys after all those of which every event's value is wanted. */
+/* Keys after the keys whose values are wanted of every event. */
 static bool add_sampled_keys(struct ta_plan *plan, const char *const *keys)
 {
     for (; keys && *keys; keys++) {

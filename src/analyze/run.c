@@ -158,7 +158,7 @@ enum ta_status ta_partial_set_settle(struct ta_ctx *ctx, struct ta_partial_set *
     return TA_OK;
 }
 
-/* Tells those who ask for it which analyses take long on traces. */
+/* Reports to those who ask for it which analyses take long on traces. */
 static void say_times(struct ta_ctx *ctx, const struct ta_partial_set *set)
 {
     enum { LONG_NS = 10000000 };

@@ -31,8 +31,8 @@ static bool is_inside(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Formats a message.  Of one that does not fit the middle is left out, which is that of a long
- * path or value: what was being done stands before it, and why it failed after it. */
+/* Formats a message. A message that does not fit loses its middle, which belongs to a long path or
+ * value: what was being done comes before it, and why it failed after it. */
 static size_t print(char message[MESSAGE_BYTES], const char *format, va_list args)
 {
     static const char gap[] = " … ";

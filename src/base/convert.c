@@ -104,7 +104,7 @@ double ta_text_double(struct ta_slice text)
     return isfinite(value) ? value : NAN;
 }
 
-/* Whether nothing but zeros stands after the point. */
+/* Whether only zeros follow the point. */
 static bool is_whole(struct ta_slice text, int64_t value)
 {
     if (memchr(text.ptr, 'e', text.len) || memchr(text.ptr, 'E', text.len))

@@ -122,7 +122,7 @@ static bool exact_digits(double value, int n, struct ta_decimal *d, bool *is_exa
 {
     const uint64_t most = (uint64_t)power_of_ten(n), least = most / 10;
     int scale =
-        n - 1 - ta_whole_int(floor(log10(value))); /* or one beside it, next to a power of ten */
+        n - 1 - ta_whole_int(floor(log10(value))); /* or a neighbor, next to a power of ten */
     for (int tries = 0; tries < 2; tries++) {
         struct fraction f;
         if (!make_fraction(value, scale, &f) || f.whole >= (wide)most * 10)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Decimal digits of doubles: those of printf(), whatever the locale, at a hundredth of its cost for
- * the numbers that reports are full of. */
+/* Decimal digits of doubles: the same as printf()'s, whatever the locale, at a hundredth of its
+ * cost for the numbers that reports are full of. */
 #ifndef TA_BASE_DECIMAL_H
 #define TA_BASE_DECIMAL_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Stable sort for lists that are nearly in order, as those of traces are.
+/* Stable sort for lists that are nearly in order, as in traces.
  *
- * Strays are first carried home, as long as that costs a few moves per element.  What remains are
+ * Strays are first carried home, as long as that costs a few moves per element. What remains are
  * runs as long as the lists that a profiler wrote one after the other, and these are merged in
- * pairs.  O(n) for ordered input, O(n log n) at worst.
+ * pairs. O(n) for ordered input, O(n log n) at worst.
  *
  * All of it is inlined, so that each call becomes a sort of its own for one type: with a call per
  * comparison and per element moved it would cost several times as much. */
@@ -70,7 +70,7 @@ TA_SORT_INLINE size_t ta_sort_run(char *at, size_t n, size_t size, ta_sort_order
     return n;
 }
 
-/* Merges the runs [a, b) and [b, end) into `out`; of equals those of the first come first. */
+/* Merges the runs [a, b) and [b, end) into `out`; equal elements of the first come first. */
 TA_SORT_INLINE void ta_sort_merge(const char *a, const char *b, const char *end, char *out,
                                   size_t size, ta_sort_order *compare, const void *user)
 {

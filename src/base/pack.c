@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Numbers as printable characters, least significant first: five bits each, and a sixth that says
- * that more follow.  Before that the sign goes to the lowest bit, and 0 stands for TA_MISSING. */
+ * that more follow. Before that the sign goes to the lowest bit, and 0 means TA_MISSING. */
 #include "base/pack.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The accumulator behind ta_quality_add(): one slot per code, no memory but for examples. */
+/* The accumulator of ta_quality_add(): one slot per code, no memory except for examples. */
 #ifndef TA_BASE_QUALITY_H
 #define TA_BASE_QUALITY_H
 
@@ -8,7 +8,7 @@
 
 #include <stdarg.h>
 
-/* One code: the finding so far, and where the case lies that its text tells of. */
+/* One code: the finding so far, and the place of the case that its text describes. */
 struct ta_quality_slot {
     uint64_t count; /* the other fields mean nothing while this is 0 */
     uint64_t first, last, file_offset;

@@ -239,7 +239,7 @@ static bool read_bracket(struct reading *r)
 
 enum { UNBOUNDED = -1, REPEATS_MOST = 255 /* as POSIX asks for */ };
 
-/* A number in braces, or −1 where none stands. */
+/* A number in braces, or −1 where there is none. */
 static int read_count(struct reading *r)
 {
     if (!isdigit((unsigned char)*r->p))

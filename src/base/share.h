@@ -10,9 +10,9 @@
 typedef enum ta_status ta_task(struct ta_ctx *ctx, size_t i, void *user);
 
 /* Does `n` tasks, begun in order, on the calling thread and the helpers of its context, and returns
- * when all are done.  After a failure no more are begun; that of the first task that failed, which
- * does not depend on the number of threads, becomes that of `ctx`.  Their time counts as
- * rendering.  What a task shares out in turn it does alone. */
+ * when all are done. After a failure no more are begun; the failure of the first task that failed,
+ * which does not depend on the number of threads, becomes the failure of `ctx`. Their time counts
+ * as rendering. What a task shares out in turn it does alone. */
 enum ta_status ta_share_tasks(struct ta_ctx *ctx, size_t n, ta_task *task,
                               void *user) TA_MUST_CHECK;
 

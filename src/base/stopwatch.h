@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where the time of a run goes, by stage.
  *
- * Each thread counts in the times of its own context, and those of a worker are added to those of
- * the run when it has ended; so no clock needs a lock.  A clock is read a few times per file,
- * never per event. */
+ * Each thread counts in the times of its own context, and a worker's times are added to the run's
+ * when it has ended; so no clock needs a lock. A clock is read a few times per file, never per
+ * event. */
 #ifndef TA_BASE_STOPWATCH_H
 #define TA_BASE_STOPWATCH_H
 

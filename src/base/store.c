@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Memory of columns, and the temporary file behind what does not fit.
+/* Memory of columns, and the temporary file for what does not fit.
  *
  * What counts against the limit is what the kernel says is in use and not backed by a file:
- * columns, texts, partial results, windows, all there is.  Columns are most of it and the only part
+ * columns, texts, partial results, windows, all there is. Columns are most of it and the only part
  * that can do without, so a column that would grow beyond the limit moves to the file as a whole.
- * Blocks below LARGE stay in memory; whatever they sum up to is seen when the next large one grows.
- */
+ * Blocks below LARGE stay in memory; whatever they sum up to is seen when the next large one
+ * grows. */
 #include "base/store.h"
 
 #include "base/memory.h"

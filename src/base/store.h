@@ -50,8 +50,8 @@ struct ta_store {
 void *ta_store_resize(struct ta_store *store, void *at, size_t n, size_t size) TA_MUST_CHECK;
 void ta_store_free(struct ta_store *store, void *at);
 
-/* Whether so many bytes more are little beside the limit, so that it does not matter whether they
- * are ever used. */
+/* Whether so many bytes more are little compared with the limit, so that it does not matter whether
+ * they are ever used. */
 bool ta_store_has_plenty(const struct ta_store *store, size_t bytes);
 
 /* Gives back what a block does not need for `bytes`; returns where it is then. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lines that GitHub shows beside a change. */
+/* Lines that GitHub shows next to a change. */
 #include "cli/annotate.h"
 
 #include "base/visible.h"

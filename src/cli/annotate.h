@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lines that GitHub shows beside a change.
+/* Lines that GitHub shows next to a change.
  *
  * A job's log is scanned for commands, "::error::…" at the start of a line after blanks and
- * "##[error]…" anywhere, and what this program prints holds names from traces.  So within such a
- * job commands are stopped first, by a word that nobody can know, and taken up again for our own.
- */
+ * "##[error]…" anywhere, and what this program prints holds names from traces. So within such a job
+ * commands are stopped first, by a word that nobody can know, and taken up again for our own. */
 #ifndef TA_CLI_ANNOTATE_H
 #define TA_CLI_ANNOTATE_H
 

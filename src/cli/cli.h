@@ -22,7 +22,7 @@ struct ta_cli {
     struct ta_config rules; /* of the files of --rules */
     struct ta_console console;
     struct ta_lap start;          /* of the program */
-    struct ta_registry *registry; /* of the commands that need plugins: that of the run, or */
+    struct ta_registry *registry; /* of the commands that need plugins: the run's, or */
     struct ta_registry *builtin;  /* one of the built-in plugins alone */
     char command_stop[33];        /* a word that lets GitHub take commands again, or "" */
     struct ta_team *team;         /* processes that read the inputs together, or NULL */

@@ -169,7 +169,7 @@ enum ta_status ta_cmd_completion(struct ta_cli *cli)
 {
     struct ta_stdout out;
     script_writer *write = find_writer(cli->ctx, cli->args.operands.items[0]);
-    /* Of the built-in plugins alone, so that the script of an installation is that of all. */
+    /* From the built-in plugins alone, so that the script of an installation suits all. */
     cli->registry = cli->builtin = write ? ta_registry_new(cli->ctx) : NULL;
     if (!cli->registry)
         return ta_ctx_status(cli->ctx);

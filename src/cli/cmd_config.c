@@ -42,7 +42,7 @@ static void add_setting(struct rows *rows, const char *key, const char *value,
     add_row(rows, key, value, ta_config_place(setting, place));
 }
 
-/* The last setting of an option; of NAME=VALUE options that of the name. */
+/* The last setting of an option; for NAME=VALUE options, of the name. */
 static const struct ta_setting *last_setting(const struct rows *rows,
                                              const struct ta_arg_option *option, const char *name)
 {

@@ -135,7 +135,7 @@ static enum ta_status put_manual(struct ta_cli *cli)
     enum ta_status status = TA_OK;
     if (!cli->args.list)
         status = ta_page_choose(cli->ctx, names->n ? names->items[0] : NULL, &page);
-    /* Of the built-in plugins alone, so that the pages of an installation are those of all. */
+    /* From the built-in plugins alone, so that the pages of an installation suit all. */
     if (status == TA_OK)
         cli->registry = cli->builtin = ta_registry_new(cli->ctx);
     if (status == TA_OK && !cli->registry)

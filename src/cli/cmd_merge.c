@@ -49,7 +49,7 @@ static enum ta_status choose_target(struct ta_cli *cli, struct target *target)
 
 /* ---- summary ------------------------------------------------------------------------------- */
 
-/* By how much clocks were moved, and how sure that is. */
+/* By how much clocks were moved, and with what uncertainty. */
 static void put_clocks(struct ta_file *out, const struct ta_merged *merged)
 {
     char text[TA_UNIT_TEXT_MAX];

@@ -29,8 +29,8 @@ struct ta_config {
 
 void ta_config_free(struct ta_config *config);
 
-/* Reads all layers: the system's file, the user's, ./traceanalyze.yaml, then `file` or else that of
- * TRACEANALYZE_CONFIG, then the variables.  Values are checked by the table of options;
+/* Reads all layers: the system's file, the user's, ./traceanalyze.yaml, then `file` or else the
+ * file in TRACEANALYZE_CONFIG, then the variables. Values are checked by the table of options;
  * TA_ERR_USAGE for what is wrong, with its place. */
 enum ta_status ta_config_load(struct ta_ctx *ctx, const char *file,
                               struct ta_config *config) TA_MUST_CHECK;
@@ -98,11 +98,11 @@ struct ta_config_file {
 enum ta_status ta_config_read_tree(struct ta_config_file *file,
                                    const struct ta_yaml *root) TA_MUST_CHECK;
 
-/* Adds those of the block `profiling:`, which a profiler's own configuration has. */
+/* Adds the settings of the block `profiling:`, which a profiler's own configuration has. */
 enum ta_status ta_config_read_profiling(struct ta_config_file *file,
                                         const struct ta_yaml *block) TA_MUST_CHECK;
 
-/* Adds those of the block `rules:`, and the rules that it defines. */
+/* Adds the settings of the block `rules:`, and the rules that it defines. */
 enum ta_status ta_config_read_rules(struct ta_config_file *file,
                                     const struct ta_yaml *block) TA_MUST_CHECK;
 

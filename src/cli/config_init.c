@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* Every file of ours holds this; it tells what the file is. */
+/* Every file of ours holds this signature. */
 #define FIRST_LINE "# Configuration of traceanalyze"
 
 const char *ta_config_field_text(const struct ta_arg_option *option, const struct ta_cmdline *args,
@@ -39,7 +39,7 @@ static void put_plugin(struct ta_file *out, const struct ta_plugin *plugin)
     }
 }
 
-/* An id may stand for plugins of several kinds, but a key stands once. */
+/* An id may name plugins of several kinds, but a key may occur only once. */
 static void put_plugins(struct ta_file *out, const struct ta_registry *registry)
 {
     for (int kind = 0; kind < TA_KIND_COUNT; kind++)

@@ -5,8 +5,8 @@
 
 #include "cli/cli.h"
 
-/* Writes a configuration in which every setting stands with its default as a comment.  "-" is
- * standard output; a file that is there already is TA_ERR_USAGE. */
+/* Writes a configuration with every setting and its default, commented out. "-" is standard output;
+ * a file that is there already is TA_ERR_USAGE. */
 enum ta_status ta_config_init(struct ta_cli *cli, const char *path) TA_MUST_CHECK;
 
 /* The field of an option as text, NULL when nothing is set.  The result is `text` or the field. */

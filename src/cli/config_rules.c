@@ -8,7 +8,7 @@
 #include "base/suggest.h"
 #include "traceanalyze/run.h"
 
-/* Ids of new rules have room beside the names of options. */
+/* Ids of new rules have room next to the names of options. */
 enum { ID_MAX = 48, TEXT_MAX = 4096 };
 
 #define ID_BYTES "abcdefghijklmnopqrstuvwxyz0123456789_"

@@ -337,6 +337,6 @@ enum ta_status ta_config_read_tree(struct ta_config_file *file, const struct ta_
         else
             status = unknown_block(file, block->key);
     }
-    /* Last, so that it comes before the block of the profiler wherever it stands. */
+    /* Last, so that it comes before the block of the profiler wherever that is. */
     return status == TA_OK && own ? read_section(file, own, "", 0) : status;
 }

@@ -17,7 +17,7 @@ enum {
     TA_EXIT_SIGNAL = 128 /* + number of the signal */
 };
 
-/* `signal` is that of TA_ERR_CANCELED. */
+/* `signal` is the signal that caused TA_ERR_CANCELED. */
 static inline int ta_exit_code(enum ta_status status, int signal)
 {
     static const int codes[TA_STATUS_COUNT] = {

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Files of rules that a configuration names come before those of the command line; `configured`
+/* Files of rules that a configuration names come before the files of the command line; `configured`
  * becomes the number of settings of the former. */
 static enum ta_status read_rules(struct ta_cli *cli, size_t *configured)
 {

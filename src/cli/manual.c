@@ -14,7 +14,7 @@
 
 /* ---- parts of a text ------------------------------------------------------------------------ */
 
-/* A part of the text of a page: what stands below a heading, or before the first one. */
+/* A part of the text of a page: the lines below a heading, or before the first one. */
 struct part {
     struct ta_slice title, body;
 };
@@ -234,7 +234,8 @@ static const struct ta_command *command_of(const struct ta_page *page)
     return NULL;
 }
 
-/* Without a date: that of the program stands for it, and the same sources make the same page. */
+/* Without a date: the version of the program replaces it, and the same sources make the same
+ * page. */
 static void put_head(struct ta_file *out, const struct ta_page *page, struct ta_slice summary)
 {
     static const char *const titles[] = {

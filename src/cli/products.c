@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* --json stands for a format and a place; both may also be given, but not otherwise. */
+/* --json means a format and a place; both may also be given, but not otherwise. */
 static enum ta_status expand_json(struct ta_cli *cli)
 {
     struct ta_cmdline *args = &cli->args;

@@ -13,7 +13,7 @@ enum { TERM_INDENT = 2 };
 
 #define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/* What stands between the words of a syntax. */
+/* The text between the words of a syntax. */
 #define MARKS "|[]. ,="
 
 static bool is_word(char c)
@@ -149,7 +149,7 @@ static size_t capitals_length(struct ta_slice text)
     return is_whole && is_argument((struct ta_slice){text.ptr, n}) ? n : 0;
 }
 
-/* What stands at the start of a word; returns how many bytes were written. */
+/* The text at the start of a word; returns how many bytes were written. */
 static size_t put_marked(struct ta_file *out, struct ta_slice text)
 {
     size_t n = option_length(text);

@@ -8,7 +8,7 @@
 
 struct alignment {
     const struct diff_sequences *of;
-    size_t *all; /* every column, where any may stand beside any */
+    size_t *all; /* every column, where any elements may be paired */
     size_t *other;
     long *forward, *backward; /* a row of scores each */
 };
@@ -18,7 +18,7 @@ static int fit_of(const struct alignment *a, size_t i, size_t k)
     return a->of->fit(a->of->user, i, k);
 }
 
-/* ---- what may stand beside an element -------------------------------------------------------- */
+/* ---- what may be paired with an element ------------------------------------------------------ */
 
 /* The number of columns before `k`. */
 static size_t count_before(struct diff_columns columns, size_t k)
@@ -34,7 +34,7 @@ static size_t count_before(struct diff_columns columns, size_t k)
     return low;
 }
 
-/* Columns [k, last) that element i may stand beside. */
+/* Columns [k, last) that element i may be paired with. */
 static struct diff_columns columns_of(const struct alignment *a, size_t i, size_t k, size_t last)
 {
     if (!a->of->choice)
@@ -55,7 +55,7 @@ static void score_forward(const struct alignment *a, size_t i, size_t end, size_
     for (; i < end; i++) {
         const struct diff_columns columns = columns_of(a, i, k, last);
         for (size_t j = columns.n;
-             j-- > 0;) { /* what stands before is still that of the row above */
+             j-- > 0;) { /* what comes before still belongs to the row above */
             const size_t before = columns.at[j] - k;
             const int fit = fit_of(a, i, columns.at[j]);
             const long score = row[before] + fit;

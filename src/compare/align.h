@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* How well element i of the first and k of the second sequence go together: above 0 when they may
- * stand beside each other, 0 when not. */
+ * be paired, 0 when not. */
 typedef int diff_fit(const void *user, size_t i, size_t k);
 
 /* Elements of the second sequence, ascending. */
@@ -16,13 +16,13 @@ struct diff_columns {
     size_t n;
 };
 
-/* Those that element i of the first may stand beside: no other fits. */
+/* The only elements that element i of the first may be paired with. */
 typedef struct diff_columns diff_choice(const void *user, size_t i);
 
 /* What is to be aligned: n elements with m others. */
 struct diff_sequences {
     diff_fit *fit;
-    diff_choice *choice; /* NULL: any may stand beside any */
+    diff_choice *choice; /* NULL: any elements may be paired */
     const void *user;
     int most; /* no fit is above it */
     size_t n, m;
@@ -31,10 +31,10 @@ struct diff_sequences {
 #define DIFF_GAP ((size_t)-1)
 
 /* Finds an alignment of largest sum of fits; other[i] becomes the element of the second sequence
- * beside element i, or DIFF_GAP.  What fits as well as can be at both ends stands beside each
- * other; of several alignments of the rest it is the one that pairs late elements last.  The same
- * for the same input.  Linear in the pairs of the rest that may stand beside each other, and no
- * more than O(n m).  False without memory. */
+ * that is paired with element i, or DIFF_GAP. Elements that fit as well as possible at both ends
+ * are paired; of several alignments of the rest it is the one that pairs late elements last. The
+ * same for the same input. Linear in the pairs of the rest that are allowed, and no more than O(n
+ * m). False without memory. */
 bool diff_align(const struct diff_sequences *sequences, size_t *other);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Times are those of a unit of work where the runs did different amounts of it: of a longer run
- * everything takes longer. */
+/* Times are per unit of work where the runs did different amounts of it: in a longer run everything
+ * takes longer. */
 #include "compare/cause.h"
 
 #include <math.h>
@@ -166,7 +166,7 @@ static int64_t own_time(const struct diff_pair *pair, int side)
     return pair->item[side] ? pair->item[side]->self_ns : 0;
 }
 
-/* All of its time; of names that took the place of one another that of all of them. */
+/* All of its time; for names that replaced one another, the time of all of them. */
 static int64_t whole_time(const struct diff *diff, const struct diff_pair *pair, int side)
 {
     if (pair->set)

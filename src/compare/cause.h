@@ -13,7 +13,7 @@ struct diff_bar {
 
 struct ta_slice diff_bar_name(struct diff *diff, const struct diff_bar *bar);
 
-/* The kind of terms that are kernels but those of communication. */
+/* The kind of terms that are kernels but not communication. */
 extern const struct ta_slice diff_compute;
 /* The kind of a cause whose times are sums over ranks. */
 extern const struct ta_slice diff_all_ranks;

@@ -51,17 +51,18 @@ enum diff_method {
 
 /* A name of one side. */
 struct diff_item {
-    struct ta_slice name, group; /* of several groups that of the longest total */
+    struct ta_slice name, group; /* if there are several groups, the group of the longest total */
     struct ta_slice kind;        /* of a kernel what it does; empty when its name does not say */
-    int64_t calls, total_ns, self_ns; /* self: without what runs inside, where a table tells it */
+    int64_t calls, total_ns, self_ns; /* self: without what runs inside, where a table shows it */
     int64_t *run_ns; /* total of each run of the side, TA_MISSING where the name is not */
-    /* The name that it is on the other side, NULL for none yet; how, and how sure that is. */
+    /* The name that it has on the other side, NULL for none yet; how it was matched, and with what
+     * confidence. */
     struct diff_item *mate;
     enum diff_method method;
     double confidence;
     size_t set;     /* number of the set of names that took the place of others, from 1; 0: none */
     size_t counted; /* number of the last count that it was in */
-    size_t *places, n_places; /* on the new side: those of the program that was read last */
+    size_t *places, n_places; /* on the new side: the rows of the program that was read last */
     struct diff_words words;  /* of the name, once it was looked for by them */
 };
 
@@ -241,8 +242,8 @@ struct diff {
     const struct ta_registry *registry;
     const struct ta_diff_side *sides;
     const struct ta_judging *judging;
-    /* The run of each side that tables show: the one of median length.  What is said to the
-     * nanosecond is said of these two; the others are evidence of how sure it is. */
+    /* The run of each side that tables show: the one of median length. What is said to the
+     * nanosecond is said of these two; the others are evidence of its confidence. */
     const struct ta_report *shown[TA_DIFF_SIDES];
     struct ta_refs in[TA_DIFF_SIDES]; /* what their tables are read as */
     struct ta_arena arena;            /* of everything below */
@@ -276,7 +277,7 @@ struct diff {
     bool is_timed;                 /* figures say how long both runs took */
     enum ta_change change;         /* of the time of the run, or else of an iteration of the loop */
     enum ta_basis basis;           /* what that rests on */
-    struct ta_estimate time_ratio; /* of the time of the run, new : base, as that basis tells it */
+    struct ta_estimate time_ratio; /* of the time of the run, new : base, on that basis */
 };
 
 /* ---- what parts share --------------------------------------------------------------------- */

@@ -23,7 +23,7 @@ enum { TA_DIFF_BASE, TA_DIFF_NEW, TA_DIFF_SIDES };
 /* What a comparison declares: the tables that it makes, and those that it reads; ends with NULL. */
 extern const struct ta_part *const ta_diff_parts[];
 
-/* Makes the report of a comparison; `title` NULL is made from those of the runs.  On TA_OK the
+/* Makes the report of a comparison; `title` NULL is made from the titles of the runs. On TA_OK the
  * caller owns *report. */
 enum ta_status ta_diff(struct ta_ctx *ctx, const struct ta_registry *registry,
                        const struct ta_diff_side sides[TA_DIFF_SIDES],

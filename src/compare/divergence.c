@@ -87,7 +87,8 @@ static int fit(const void *user, size_t i, size_t k)
 
 static size_t rows_left(const struct programs *programs, int side)
 {
-    /* What follows tells whether something came in between; far ahead it tells nothing more. */
+    /* The kernels that follow show whether something came in between; far ahead they show nothing
+     * more. */
     enum { AHEAD_MOST = 512 };
     const size_t left = ta_ref_rows(&programs->diff->in[side], TA_AS_LAUNCHED) - programs->from;
     return left < AHEAD_MOST ? left : AHEAD_MOST;
@@ -106,7 +107,7 @@ static const char *difference_of(struct diff *diff, const struct programs *progr
     bool has_base = n > 0 && other[0] == DIFF_GAP, has_new = m > 0;
     for (size_t i = 0; i < n; i++)
         has_new = has_new && other[i] != 0;
-    if (n > 0 && other[0] == 0) /* beside each other, and not the same */
+    if (n > 0 && other[0] == 0) /* paired, and not the same */
         has_base = has_new = true;
     return has_base && has_new ? "replaced" : has_new ? "added" : "removed";
 }
@@ -142,7 +143,7 @@ static bool add_kernel(struct diff *diff, struct ta_section_builder *out)
 /* ---- the first other step
  * ------------------------------------------------------------------------- */
 
-/* Steps that take less or more than this share of those of the baseline take another time. */
+/* Steps whose time differs by more than this share from the baseline's take another time. */
 #define OTHER_SHARE 0.02
 
 /* Rows of the first rank with steps. */

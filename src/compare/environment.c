@@ -103,7 +103,7 @@ static bool is_warm_up(const struct ta_refs *in, size_t row)
     return ta_ref_reads(in, TA_AS_FILE_KIND, row, "warm_up");
 }
 
-/* Files come in the order of names, those of a recording not together. */
+/* Files come in the order of names, so the files of a recording are not together. */
 static bool is_first_of_recording(const struct ta_refs *in, size_t row)
 {
     size_t i = 0;
@@ -239,7 +239,7 @@ static const char *python_recorded(struct diff *diff, const struct ta_refs *in)
     return yes_or_no(false);
 }
 
-/* Figures of a trace that is trusted less are hints, as are those of a comparison with it. */
+/* Figures of a trace that is trusted less are hints, as is a comparison with it. */
 static const char *trust(struct diff *diff, const struct ta_refs *in)
 {
     static const double enough = 0.5;

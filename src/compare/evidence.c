@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How sure a change is: by runs, by the noise of runs before, or by steps within a run (within.c).
- */
+/* Confidence of a change: from runs, from the noise of earlier runs, or from steps within a run
+ * (within.c). */
 #include "compare/evidence.h"
 
 #include "traceanalyze/stat.h"
@@ -44,8 +44,8 @@ const char *ta_change_name(enum ta_change change)
 
 /* ---- runs ---------------------------------------------------------------------------------- */
 
-/* The spread to judge by where one side has too few runs: that of the other side, or a stored one.
- * That of fewer than three runs is none. */
+/* The spread to judge by where one side has too few runs: the other side's, or a stored one. Fewer
+ * than three runs have no spread. */
 static bool find_spread(const struct ta_judging *judging, const char *figure, struct ta_values base,
                         struct ta_values new, struct ta_log_spread *spread)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How sure a change is.
+/* Confidence of a change.
  *
  * What counts is the run: steps of one run depend on each other, and machines differ from run to
- * run by more than steps within a run do.  So a verdict needs runs, or what was learned from runs
+ * run by more than steps within a run do. So a verdict needs runs, or what was learned from runs
  * before. */
 #ifndef TA_COMPARE_EVIDENCE_H
 #define TA_COMPARE_EVIDENCE_H
@@ -24,7 +24,7 @@ struct ta_judging {
 /* Changes that are smaller say nothing where there is nothing better to judge by. */
 #define TA_DEFAULT_FLOOR 0.02
 
-/* What an interval comes from, the most telling first. */
+/* What an interval comes from, the strongest first. */
 enum ta_basis {
     TA_BASIS_RUNS,   /* three runs or more on each side */
     TA_BASIS_NOISE,  /* a spread of runs that is known: of the other side, or stored */
@@ -38,8 +38,8 @@ const char *ta_basis_name(enum ta_basis basis);
 /* What runs say about a change; NaN where they are too few. */
 struct ta_evidence_of_change {
     enum ta_basis basis;
-    struct ta_estimate ratio; /* new : base; of several runs that of their geometric means */
-    double p;                 /* that of Welch's test, which the interval goes with */
+    struct ta_estimate ratio; /* new : base; for several runs, of their geometric means */
+    double p;                 /* the p-value of Welch's test, which the interval goes with */
     double p_rank;            /* exact Mann–Whitney, for four runs or more on each side */
     double q;                 /* p corrected for the number of names */
     double spread;            /* relative deviation between runs */

@@ -7,7 +7,8 @@
 #include "traceanalyze/base.h"
 #include "traceanalyze/report.h"
 
-/* Durations behind a figure, in the order of time: `ranks` values for each of `n` steps. */
+/* Durations from which a figure is computed, in time order: `ranks` values for each of `n`
+ * steps. */
 struct ta_durations {
     const double *at; /* step after step; NaN where a rank has no such step */
     size_t n, ranks;
@@ -24,7 +25,7 @@ struct ta_run_figure {
     double value;
     enum ta_unit unit;
     enum ta_polarity polarity;
-    bool is_key;   /* it tells how long the run takes: what "regression" is of */
+    bool is_key;   /* it measures how long the run takes: what "regression" is about */
     bool of_steps; /* of the steps that a program marks */
     const struct ta_durations *series; /* of what `value` is the median, or NULL */
 };

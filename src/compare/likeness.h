@@ -8,7 +8,7 @@
 /* What is taken out of a name before names are compared. */
 enum diff_level {
     DIFF_NUMBERS,  /* addresses, hashes, running numbers, sizes of tiles, vendors of runtimes */
-    DIFF_ARGUMENTS /* and what stands in <…> and (…): arguments of templates and functions */
+    DIFF_ARGUMENTS /* and the text in <…> and (…): arguments of templates and functions */
 };
 
 /* The name without that, in the arena; empty without memory. */

@@ -157,8 +157,8 @@ static bool join_best(const struct single *base, size_t n, const struct single *
 static bool match_normalized(struct diff *diff, struct diff_items items[TA_DIFF_SIDES],
                              enum diff_level level)
 {
-    /* How sure it is that names with one key are the same, where they are the only ones of their
-     * side and where they are not. */
+    /* Confidence that names with one key are the same, where they are the only ones of their side
+     * and where they are not. */
     static const double sure[] = {[DIFF_NUMBERS] = 0.95, [DIFF_ARGUMENTS] = 0.85};
     static const double unsure[] = {[DIFF_NUMBERS] = 0.8, [DIFF_ARGUMENTS] = 0.65};
     struct singles singles;
@@ -248,8 +248,7 @@ static bool has_single(const struct diff_items *items)
     return false;
 }
 
-/* Whether the order can tell something: programs that have the same names are not laid beside each
- * other. */
+/* Whether the order can help: programs that have the same names are not aligned. */
 static bool are_singles_left(const struct diff_items items[TA_DIFF_SIDES])
 {
     return has_single(&items[TA_DIFF_BASE]) && has_single(&items[TA_DIFF_NEW]);

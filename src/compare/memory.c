@@ -16,8 +16,8 @@
 /* A table whose rows say what is in memory. */
 struct source {
     enum ta_reading label, name, bytes;
-    bool by_file; /* a device has a state in each of several files, which the label tells apart */
-    bool levels;  /* bytes are those in use at the time, not those of a part */
+    bool by_file; /* a device has a state in each of several files, which the label distinguishes */
+    bool levels;  /* bytes in use at the time, not bytes of a part */
 };
 
 static const struct source sources[] = {

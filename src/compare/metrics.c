@@ -158,8 +158,8 @@ static struct ta_values values_of(const struct side *side, const char *id)
     return values;
 }
 
-/* What stands for all runs of a side, so that differences and ratios are those that the interval is
- * of: their geometric mean.  Without one, and of runs that agree, the value of the shown run. */
+/* One value for all runs of a side, such that differences and ratios match the interval: their
+ * geometric mean. Without one, and of runs that agree, the value of the shown run. */
 static double center_of(struct ta_values values, double shown)
 {
     double sum = 0;

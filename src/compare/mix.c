@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* diff.mix: a mean can change because its parts changed, or because there is more of some parts.
  *
- * Of classes with shares w of the calls and means m the total mean is M = Σ w m, and with averages
- * of both sides its change is that of the means and that of the mix:
+ * With shares w of the calls and means m of the classes, the total mean is M = Σ w m, and with
+ * averages of both sides its change is the sum of the effect of the means and the effect of the
+ * mix:
  *
  *     ΔM = Σ (w + w')/2 (m' - m)  +  Σ (m + m')/2 (w' - w)
  *

@@ -118,7 +118,7 @@ static struct ta_cell method_of(const struct diff_pair *pair)
     return name ? ta_text(ta_slice_of(name)) : ta_null();
 }
 
-/* Where runs tell how sure a change is, it is that of all of them. */
+/* Where runs give a confidence interval, the ratio is that interval's, over all runs. */
 static struct ta_cell ratio_of(const struct diff_pair *pair)
 {
     const struct diff_item *base = pair->item[TA_DIFF_BASE], *new = pair->item[TA_DIFF_NEW];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How far runs were apart that were compared before: a file that --save-baseline writes and
- * --noise-floor reads, {"schema": "traceanalyze.baseline/1", …}. */
+/* Spread of runs that were compared before: a file that --save-baseline writes and --noise-floor
+ * reads, {"schema": "traceanalyze.baseline/1", …}. */
 #ifndef TA_COMPARE_NOISE_H
 #define TA_COMPARE_NOISE_H
 

@@ -58,7 +58,7 @@ static void add_finding(struct diff *diff, struct ta_section_builder *out,
     ta_add_finding(out, &finding);
 }
 
-/* The label where memory changed most tells which stage holds it; else the peak tells that it is
+/* The label where memory changed most shows which stage holds it; else the peak shows that it is
  * held. */
 static bool add(struct diff *diff, struct ta_section_builder *out)
 {

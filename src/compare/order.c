@@ -94,8 +94,8 @@ static double confidence_of(const struct vote *vote)
     return calls ? 0.7 : 0.55;
 }
 
-/* Joins what stands beside each other, the longest first; how many pairs that were is added to
- * `joined`.  False without memory. */
+/* Joins paired items, the longest first; how many pairs that were is added to `joined`. False
+ * without memory. */
 static bool join(struct diff *diff, struct program *program, size_t *joined)
 {
     struct places *base = &program->side[TA_DIFF_BASE], *new = &program->side[TA_DIFF_NEW];
@@ -174,9 +174,8 @@ static bool may_be_one_stage(const struct place *a, const struct place *b)
     return is_around_both(a, b) && x / TIMES_LONGER <= y && y / TIMES_LONGER <= x;
 }
 
-/* Where nothing tells what belongs together but the order, names are pairs when there are as many
- * on both sides, and as often: how many, 0 where they are not.  With `join` false they are counted
- * alone. */
+/* Where only the order shows what belongs together, names are pairs when there are as many on both
+ * sides, and as often: how many, 0 where they are not. With `join` false they are counted alone. */
 static size_t pair_in_order(const struct diff_order *order, const struct stretch *stretch,
                             bool join)
 {

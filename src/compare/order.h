@@ -21,8 +21,8 @@ struct diff_order {
 #define DIFF_SURE_OP 0.8
 #define DIFF_SURE_PLACE 0.5
 
-/* Joins different names at the same place of the program: beside each other in the order of first
- * runs, run by the same operator or doing the same kind of work.  False without memory. */
+/* Joins different names at the same place of the program: paired in the order of first runs, run by
+ * the same operator or doing the same kind of work. False without memory. */
 bool diff_match_order(struct diff *diff, const struct diff_order *order,
                       struct diff_items items[TA_DIFF_SIDES]);
 
@@ -31,8 +31,8 @@ bool diff_match_order(struct diff *diff, const struct diff_order *order,
 bool diff_match_places(struct diff *diff, const struct diff_order *order,
                        struct diff_items items[TA_DIFF_SIDES]);
 
-/* Makes sets of the names that are left: those of both sides between the same neighbors took the
- * place of one another.  False without memory. */
+/* Makes sets of the names that are left: names of both sides between the same neighbors replaced
+ * one another. False without memory. */
 bool diff_match_sets(struct diff *diff, const struct diff_order *order,
                      struct diff_items items[TA_DIFF_SIDES]);
 

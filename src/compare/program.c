@@ -22,7 +22,7 @@ static int by_order(const void *left, const void *right)
     return (a->order > b->order) - (a->order < b->order);
 }
 
-/* Rows that are numbered are of ranks, which do the same: the first of them stands for all. */
+/* Rows that are numbered are of ranks, which do the same: the first one represents all. */
 static int64_t least_rank(const struct ta_refs *in, const struct diff_order *order)
 {
     int64_t least = INT64_MAX;

@@ -27,7 +27,7 @@ struct places {
 struct program {
     const struct diff_order *order;
     struct places side[TA_DIFF_SIDES];
-    size_t *other;          /* place of the new side beside each of the baseline, or DIFF_GAP */
+    size_t *other; /* place of the new side paired with each of the baseline, or DIFF_GAP */
     size_t *alone, n_alone; /* places of the new side whose names have no mate, once listed */
 };
 
@@ -35,16 +35,16 @@ struct program {
 bool diff_program_read(struct diff *diff, const struct diff_order *order,
                        const struct diff_items items[TA_DIFF_SIDES], struct program *program);
 
-/* The places of the new side that are those of the mate of place i of the baseline. */
+/* The places of the new side that belong to the mate of place i of the baseline. */
 struct diff_columns diff_mates_of(const struct program *program, size_t i);
 
-/* Lays places of names that were matched beside each other; false without memory. */
+/* Aligns places of names that were matched; false without memory. */
 bool diff_program_align(struct program *program);
 
-/* What stands between two such places on both sides. */
+/* The elements between two such places on both sides. */
 struct stretch {
     struct places side[TA_DIFF_SIDES];
-    bool is_open;               /* no such place stands before or after it */
+    bool is_open;               /* no such place comes before or after it */
     bool end;                   /* it is the last */
     size_t from[TA_DIFF_SIDES]; /* where the next begins */
 };
@@ -57,7 +57,7 @@ bool diff_is_same_op(const struct place *a, const struct place *b);
 /* Whether both are known to do one kind of work. */
 bool diff_is_same_kind(const struct place *a, const struct place *b);
 
-/* The names around a place and that of its operator, "outer;inner;op". */
+/* The names around a place and the name of its operator, "outer;inner;op". */
 struct ta_slice diff_path_of(struct ta_arena *arena, const struct place *place);
 /* What two paths begin with alike, "outer;inner". */
 struct ta_slice diff_common_path(struct ta_slice a, struct ta_slice b);

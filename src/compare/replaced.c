@@ -101,7 +101,7 @@ static void make_sets(struct diff *diff, struct stretch *stretch, bool is_of_ops
             make_set(diff, stretch, &(struct bond){&base->at[i], common, is_of_ops});
 }
 
-/* Those of one operator first, then those of one kind, then all that took the place of all. */
+/* Names of one operator first, then names of one kind, then all that replaced all. */
 static void split_stretch(struct diff *diff, struct stretch *stretch, bool is_of_ops)
 {
     make_sets(diff, stretch, is_of_ops, COMMON_OP);

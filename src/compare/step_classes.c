@@ -60,7 +60,7 @@ enum class { WARM_UP, SHORT, LONG, CLASSES };
 
 /* The steps of a side. */
 struct steps {
-    double *first;  /* those of the warm-up */
+    double *first;  /* steps of the warm-up */
     double *sorted; /* all others */
     size_t n_first, n;
     size_t warm; /* of the series: steps of the warm-up, whatever the number of ranks */

@@ -3,7 +3,7 @@
  *
  *     Slower by 67.9 %: vae_decode 45 s → 428 s, offloading lost (one run each: noise unknown)
  *
- * The direction, what changed most, what came with it, and how sure that is. */
+ * The direction, what changed most, what came with it, and its confidence. */
 #include "compare/cause.h"
 #include "compare/figures.h"
 #include "compare/swap.h"
@@ -15,13 +15,13 @@
 
 enum { LINE = 512, CAUSE_MOST = 60, CAUSE_OF_TWO_MOST = 40, TIMES = 10 };
 
-/* Where nothing tells how sure a change is, less than this is none. */
+/* Without a confidence interval, a smaller change than this counts as none. */
 #define SAME_SHARE 0.005
 /* Steps vary more than windows: a median that changes by less says nothing against them. */
 #define STEP_SHARE 0.01
 
-/* Whether runs, or the noise of runs before, tell how sure the change of the time is.  Of runs that
- * did different amounts of work they do not. */
+/* Whether runs, or the noise of runs before, give a confidence interval for the change of the time.
+ * Of runs that did different amounts of work they do not. */
 static bool has_runs(const struct diff *diff)
 {
     return diff->basis <= TA_BASIS_NOISE && !diff->unit && !isnan(diff->time_ratio.low);
@@ -178,7 +178,7 @@ static double change_of(const struct diff *diff, int64_t base, int64_t new)
     return (after - before) / before;
 }
 
-/* " (95 % CI +3.87 % … +11.3 %, 5 against 5 runs)": how sure the change is. */
+/* " (95 % CI +3.87 % … +11.3 %, 5 against 5 runs)": the confidence of the change. */
 static void put_evidence(const struct diff *diff, char *line)
 {
     const size_t n = strlen(line), before = diff->sides[TA_DIFF_BASE].n,
@@ -223,7 +223,7 @@ static struct ta_slice brief_cause(struct diff *diff, struct ta_slice name, bool
 }
 
 /* " (each of 216 calls 402 ms → 522 ms)" of a stage that both runs call as often, unless offloading
- * tells more. */
+ * says more. */
 static void put_calls(const struct diff *diff, char *line)
 {
     enum { FEW = 2 };

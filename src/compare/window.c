@@ -58,7 +58,7 @@ static bool find_places(struct diff *diff, const struct ta_refs *in, const enum 
     return true;
 }
 
-/* Those of one window, in the order of the table. */
+/* Terms of one window, in the order of the table. */
 static struct places places_of(const struct places *all, const struct diff_window *window)
 {
     const struct place key = {.rank = window->rank, .device = window->device};

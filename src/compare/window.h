@@ -2,12 +2,12 @@
 /* Windows as sums of terms.
  *
  * The window of a device is its busy time plus its idle time; the busy time is the sum of what each
- * name takes of it, the idle time is the sum of its causes.  All of them are integers, so the terms
- * of a window add up to it to the nanosecond.  In a run without devices the window of a rank is
- * that of its session, or else the sum of its stages; its terms are the stages that are in no
- * other, and the rest.  Without stages, too, it is that of the recording of the only rank, and its
- * terms are the own times of operators and calls; what threads do at once counts for each, so that
- * the rest may be negative. */
+ * name takes of it, the idle time is the sum of its causes. All of them are integers, so the terms
+ * of a window add up to it to the nanosecond. In a run without devices the window of a rank is its
+ * session, or else the sum of its stages; its terms are the stages that are in no other, and the
+ * rest. Without stages, too, it is the recording of the only rank, and its terms are the own times
+ * of operators and calls; what threads do at once counts for each, so that the rest may be
+ * negative. */
 #ifndef TA_COMPARE_WINDOW_H
 #define TA_COMPARE_WINDOW_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How sure a change is by the steps of one run on each side: a bootstrap of blocks of steps. */
+/* Confidence of a change from the steps of one run on each side: a bootstrap of blocks of steps. */
 #include "compare/evidence.h"
 
 #include "stat/resample.h"
@@ -18,8 +18,8 @@ enum {
 /* Values drawn in all rounds together, about: long runs have steps enough for fewer rounds. */
 #define DRAWN_MOST 1e6
 
-/* What the bootstrap draws are numbers of steps: those of the base from 0, those of the new run
- * after them.  The median of what was drawn is where half of it is counted: no round sorts. */
+/* The bootstrap draws numbers of steps: steps of the base from 0, steps of the new run after them.
+ * The median of what was drawn is where half of it is counted: no round sorts. */
 struct drawn {
     const struct ta_durations *side[2];
     double *sorted[2];  /* durations of a side in ascending order */
@@ -93,7 +93,7 @@ static bool sort_side(struct drawn *drawn, int side)
     return true;
 }
 
-/* The step as its ranks have it on average: what tells whether neighbors depend on each other. */
+/* The step as its ranks have it on average: shows whether neighbors depend on each other. */
 static size_t block_length(const struct ta_durations *series, double *scratch)
 {
     for (size_t i = 0; i < series->n; i++) {

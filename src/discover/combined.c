@@ -2,9 +2,9 @@
 /* A trace that holds the events of several others: their events count once.
  *
  * VizTracer combines the traces of processes into one document, event by event; clocks may be
- * shifted then, names and durations stay.  What a file holds is taken from its bytes: how often
- * each process is named, and a sum of hashes over all names, durations and processes, which does
- * not depend on their order.  A key never stands in a text, where its quotes are escaped.
+ * shifted then, names and durations stay. What a file holds is taken from its bytes: how often each
+ * process is named, and a sum of hashes over all names, durations and processes, which does not
+ * depend on their order. A key is never inside a text, where its quotes are escaped.
  *
  * Files are scanned only when they begin like a trace of VizTracer, and large ones only when one is
  * about as long as two others. */
@@ -22,7 +22,7 @@ enum {
 };
 
 struct process {
-    uint64_t id; /* hash of what stands for it in the file */
+    uint64_t id; /* hash of its text in the file */
     uint64_t events;
 };
 
@@ -182,7 +182,7 @@ static const struct process *find_process(const struct content *content, uint64_
     return NULL;
 }
 
-/* Whether all processes of a part are among those of the whole. */
+/* Whether all processes of a part are also in the whole. */
 static bool is_part(const struct content *part, const struct content *whole)
 {
     for (size_t i = 0; i < part->n; i++)

@@ -42,19 +42,19 @@ struct ta_sources {
  * found. */
 enum ta_status ta_discover(struct ta_ctx *ctx, const char *const *inputs, size_t n_inputs,
                            struct ta_sources *sources) TA_MUST_CHECK;
-/* Orders sources by their names and tells those that clash apart.  False without memory. */
+/* Orders sources by their names and distinguishes the ones that clash. False without memory. */
 bool ta_sources_order(struct ta_sources *sources) TA_MUST_CHECK;
 void ta_sources_free(struct ta_sources *sources);
 
 /* Finds files with the same content, such as rank0.json and rank0.json.gz: index of the first in
- * original[i], or i itself.  Only files whose sizes agree are compared.  Dumps whose paths name
- * different ranks are of different ranks: few rounded figures may well be equal, as those of a
- * trace never are.  `pattern` is --rank-regex or NULL. */
+ * original[i], or i itself. Only files whose sizes agree are compared. Dumps whose paths name
+ * different ranks are of different ranks: few rounded figures may well be equal, unlike the events
+ * of a trace. `pattern` is --rank-regex or NULL. */
 enum ta_status ta_find_duplicates(struct ta_ctx *ctx, const struct ta_sources *sources,
                                   const char *pattern, size_t *original) TA_MUST_CHECK;
 
-/* Finds traces that hold what others of the sources hold together, as VizTracer combines those of
- * processes, and says so in their `combines`. */
+/* Finds traces that hold what other sources hold together, as VizTracer combines processes, and
+ * says so in their `combines`. */
 enum ta_status ta_find_combined(struct ta_ctx *ctx, struct ta_sources *sources) TA_MUST_CHECK;
 
 /* Refuses pages that a profiler wrote of a report next to them.  Sources are in order. */
@@ -66,12 +66,12 @@ const char *ta_describe(struct ta_slice head);
 /* The same of a format that is known for sure, and what to record or give instead; or NULL. */
 const char *ta_describe_format(struct ta_slice head);
 
-/* Which product of ours it is that is no input, by its first bytes, or NULL.  In a folder a merged
- * trace is none either: those that it was made of lie beside it.  Nor are views of a report there,
- * such as folded stacks, that some input plugin would read. */
+/* Which product of ours it is that is no input, by its first bytes, or NULL. In a folder a merged
+ * trace is none either: the traces that it was made of are next to it. Nor are views of a report
+ * there, such as folded stacks, that some input plugin would read. */
 const char *ta_describe_product(struct ta_slice head, bool in_folder);
 
-/* Whether a file begins as those of our products do that people or other services read. */
+/* Whether the file starts like an output of this program that people or other services read. */
 bool ta_describe_ours(struct ta_slice head);
 
 /* ---- ranks --------------------------------------------------------------------------------- */
@@ -107,9 +107,9 @@ enum ta_status ta_check_rank_pattern(struct ta_ctx *ctx, const char *pattern) TA
  * TA_MISSING when it names none.  False without memory. */
 bool ta_rank_in_path(const char *shown, const char *pattern, int64_t *rank) TA_MUST_CHECK;
 
-/* Decides the ranks of files given in order of their names, and accounts for every
- * contradiction.  `pattern` is --rank-regex or NULL; `partial` says that ranks may be missing;
- * `world_size` is --world-size or TA_MISSING, and becomes that of the traces. */
+/* Decides the ranks of files given in order of their names, and accounts for every contradiction.
+ * `pattern` is --rank-regex or NULL; `partial` says that ranks may be missing; `world_size` is
+ * --world-size or TA_MISSING, and becomes the world size of the traces. */
 enum ta_status ta_decide_ranks(struct ta_ctx *ctx, struct ta_quality *quality, const char *pattern,
                                bool partial, int64_t *world_size, struct ta_rank_claim *claims,
                                size_t n) TA_MUST_CHECK;

@@ -39,7 +39,7 @@ static int by_set(const void *left, const void *right)
     return order ? order : (a > b) - (a < b);
 }
 
-/* The one rank of files that know theirs, or TA_MISSING; `rank` is that of those before. */
+/* The one rank of files that know theirs, or TA_MISSING; `rank` is the rank of the files before. */
 static bool join(const struct ta_rank_claim *claim, int64_t *rank)
 {
     if (claim->source == TA_RANK_DEFAULT || claim->rank == TA_MISSING)
@@ -58,7 +58,7 @@ static void adopt(struct ta_rank_claim *claim, int64_t rank)
     claim->source = TA_RANK_CONTENT;
 }
 
-/* Files of one set and folder that say no rank have that of the others. */
+/* Files of one set and folder that say no rank have the rank of the others. */
 static void share_in_sets(struct ta_rank_claim **list, size_t n)
 {
     for (size_t first = 0, end; first < n; first = end) {

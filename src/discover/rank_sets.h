@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ranks that files have from others beside them. */
+/* Ranks that files get from neighboring files. */
 #ifndef TA_RANK_SETS_H
 #define TA_RANK_SETS_H
 

@@ -144,8 +144,8 @@ static const char *kind_of(mode_t mode)
 
 static enum ta_status walk_folder(struct walk *walk, const char *path, unsigned depth);
 
-/* Hidden files are those of other programs, and what a killed run of ours leaves: a trace among
- * them would be missed. */
+/* Hidden files belong to other programs, or are what a killed run of ours left: a trace among them
+ * would be missed. */
 static enum ta_status walk_entry(struct walk *walk, const char *folder, const char *name,
                                  unsigned depth)
 {
@@ -248,7 +248,7 @@ static enum ta_status walk_operand(struct walk *walk, const char *operand, bool 
     const char *folder = ta_arena_copy(arena, (struct ta_slice){operand, n});
     if (!folder)
         return ta_fail(walk->ctx, TA_ERR_NOMEM, "Cannot list a folder");
-    /* With several operands the name of the folder tells its files from those of the others. */
+    /* With several operands the name of the folder distinguishes its files from the others'. */
     walk->prefix = alone ? "" : ta_arena_printf(arena, "%s/", base_name(folder));
     walk->base = strlen(folder) + 1;
     const size_t before = walk->sources->list.n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which peaks are those of a device: by words of its name, and by what else the trace says. */
+/* Which peaks belong to a device: by words of its name, and by what else the trace says. */
 #include "hardware/hardware.h"
 
 #include "base/context.h"

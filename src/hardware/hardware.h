@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The peaks of devices that a run knows: those of devices.yaml, below those of --hardware. */
+/* The peaks of devices that a run knows: the entries of devices.yaml, overridden by the entries of
+ * --hardware. */
 #ifndef TA_HARDWARE_HARDWARE_H
 #define TA_HARDWARE_HARDWARE_H
 
@@ -39,7 +40,7 @@ enum ta_status ta_hardware_load(struct ta_ctx *ctx, const char *choice,
                                 struct ta_hardware_list *list) TA_MUST_CHECK;
 void ta_hardware_free(struct ta_hardware_list *list);
 
-/* Adds the entries of a text (hardware/read.c); `name` is that of the file for messages. */
+/* Adds the entries of a text (hardware/read.c); `name` is the file's name for messages. */
 enum ta_status ta_hardware_read(struct ta_ctx *ctx, const char *name, struct ta_slice text,
                                 struct ta_hardware_list *list) TA_MUST_CHECK;
 

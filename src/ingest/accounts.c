@@ -44,8 +44,8 @@ static const char *names_of(const struct ta_ingestion *ingestion, size_t first,
     for (size_t i = first; text && i < ingestion->n_files; i++) {
         const struct ta_ingested *file = &ingestion->files[i];
         if (strcmp(reason_of(file), reason_of(&ingestion->files[first])) == 0 && n++ < SHOWN)
-            text = ta_arena_printf(arena, "%s%s\"%s\"", text, n > 1 ? ", " : "",
-                                   file->source->shown);
+            text =
+                ta_arena_printf(arena, "%s%s\"%s\"", text, n > 1 ? ", " : "", file->source->shown);
     }
     return text && n > SHOWN ? ta_arena_printf(arena, "%s and %zu more", text, n - SHOWN) : text;
 }
@@ -122,7 +122,7 @@ enum ta_status ta_account_ranks(struct ta_ctx *ctx, const struct ta_run_options 
             .content = file->rank,
             .world_size = file->world_size,
             .vendor = file->vendor,
-            /* Events of a set stand beside the trace of their rank. */
+            /* Events of a set are listed with the trace of their rank. */
             .is_dump = file->is_dump || file->set,
             .is_console = file->is_console,
             .set = file->set,

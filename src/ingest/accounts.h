@@ -10,8 +10,8 @@ struct ta_report;
 /* Notes the files that were not read, with the reasons. */
 void ta_account_refusals(struct ta_ingestion *ingestion, struct ta_quality *job);
 
-/* Decides the ranks: those of the files, also in ranks[] (TA_MISSING for refused ones), and the
- * world size.  TA_ERR_INPUT when no file was usable; the message then names files and reasons. */
+/* Decides the ranks: of the files, also in ranks[] (TA_MISSING for refused ones), and the world
+ * size. TA_ERR_INPUT when no file was usable; the message then names files and reasons. */
 enum ta_status ta_account_ranks(struct ta_ctx *ctx, const struct ta_run_options *options,
                                 struct ta_ingestion *ingestion, struct ta_quality *job,
                                 int64_t *ranks, int64_t *world_size) TA_MUST_CHECK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How many files may be in memory at a time: each takes its share of --memory-limit before it is
- * read, and waits while it does not fit beside the others. */
+ * read, and waits while it does not fit in with the others. */
 #ifndef TA_BUDGET_H
 #define TA_BUDGET_H
 

@@ -120,7 +120,7 @@ static bool are_at_work(struct ta_crew *crew)
     return crew->working && !atomic_load(&crew->stop);
 }
 
-/* Waits for the workers and tells the caller how far they are, once at least. */
+/* Waits for the workers and reports their progress to the caller, once at least. */
 static void wait_for(struct ta_crew *crew, struct ta_shared *shared)
 {
     const struct ta_run_options *options = crew->options;

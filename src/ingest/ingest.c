@@ -170,7 +170,7 @@ static void fill_job(const struct ta_ingest_run *run, struct ta_job *job)
     job->timeline_share = ta_timeline_share(ingestion->n_files);
 }
 
-/* Makes room for what the files of a run leave behind. */
+/* Makes room for what is kept of the files of a run. */
 static enum ta_status open_run(struct ta_ctx *ctx, const struct ta_ingest_run *run,
                                size_t n_workers, struct ta_job *job, uint64_t *bytes_all)
 {

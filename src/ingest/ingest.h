@@ -28,7 +28,7 @@ struct ta_ingestion {
     size_t n_workers;
 };
 
-/* The files of one run, and what they leave behind. */
+/* The files of one run, and what is kept of them. */
 struct ta_ingest_run {
     const struct ta_run_options *options;
     const struct ta_sources *sources;

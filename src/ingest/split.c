@@ -44,7 +44,7 @@ struct lane {
     struct ta_reader *reader;
     struct ta_quality quality;
     struct ta_builder builder;
-    struct ta_renaming ids; /* to those of the builder of all */
+    struct ta_renaming ids; /* to the ids of the builder of all */
     size_t n_parts, n_passed;
 };
 

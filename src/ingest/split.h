@@ -17,7 +17,7 @@ struct ta_split {
     struct ta_quality quality;
     uint64_t bytes, raw_bytes; /* as ta_reader_bytes() and ta_reader_raw_bytes() say at the end */
     bool early;                /* as ta_reader_ended_early() says */
-    size_t n_parts, n_passed;  /* parts that were read, and those of them in vain */
+    size_t n_parts, n_passed;  /* parts that were read, and how many of them in vain */
 };
 
 /* Reads what `source` gives with this thread and the helpers of its context; the source stays the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sharing out the files of a run among processes, and bringing together what they leave behind. */
+/* Sharing out the files of a run among processes, and bringing together what they yield. */
 #include "ingest/team.h"
 
 #include "base/context.h"
@@ -145,7 +145,7 @@ static enum ta_status send_part(const struct gathering *g, size_t to, size_t n)
     return status;
 }
 
-/* The facts of files become those of this process. */
+/* The facts of files become the facts of this process. */
 static enum ta_status take_facts(const struct gathering *g, struct ta_summary_head *head, size_t n)
 {
     if (head->n_files != n)

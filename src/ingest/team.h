@@ -2,10 +2,10 @@
 /* Several processes that read the files of one run together, each a share, and the first of which
  * makes the report.
  *
- * All of them look for files and share them out in the same way, so nothing need be told but what
- * the files leave behind: it goes up a tree of pairs as summaries (analyze/summary/summary.h), 1 to
- * 0 and 3 to 2, then 2 to 0, until the first process has it all.  How bytes travel is for others to
- * say (src/cli/mpi); there may be none of it, as in tests. */
+ * All of them look for files and share them out in the same way, so only what the files yield needs
+ * to be sent: it goes up a tree of pairs as summaries (analyze/summary/summary.h), 1 to 0 and 3 to
+ * 2, then 2 to 0, until the first process has it all. How bytes travel is for others to say
+ * (src/cli/mpi); there may be none of it, as in tests. */
 #ifndef TA_TEAM_H
 #define TA_TEAM_H
 

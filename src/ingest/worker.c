@@ -489,7 +489,7 @@ static enum ta_status read_whole(struct ta_worker *w, struct ta_ingested *file,
     return status;
 }
 
-/* A trace whose events are those of other files is read as one without any, to its end. */
+/* A trace whose events are also in other files is read as one without any, to its end. */
 static enum ta_status pass_over(struct ta_worker *w, struct ta_ingested *file,
                                 struct ta_reader *reader, const struct ta_entry *input)
 {

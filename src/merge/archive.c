@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A tar that Perfetto opens as one trace: a manifest, then the traces.
  *
- * The manifest is that of Perfetto 58 (perfetto.dev/docs/reference/perfetto-manifest, version 1).
- * Each trace is a machine of its own, so ids of processes and events need not change.  Its clock is
- * related to that of one of them by a fixed offset; drift is not known there, so the times of a
- * clock that drifts are written anew, without their offset.  Traces are not packed: Perfetto
+ * The manifest is the one of Perfetto 58 (perfetto.dev/docs/reference/perfetto-manifest, version
+ * 1). Each trace is a machine of its own, so ids of processes and events need not change. Its clock
+ * is related to the clock of one of them by a fixed offset; drift is not known there, so the times
+ * of a clock that drifts are written anew, without their offset. Traces are not packed: Perfetto
  * refuses a manifest that says anything of a member that is. */
 #include "merge/trace.h"
 #include "base/write/file.h"
@@ -90,8 +90,8 @@ static void name_member(const struct ta_merge *merge, size_t at, char name[NAME_
         snprintf(name, NAME_MAX_BYTES, "rank-%05" PRId64 ".json", merge->traces[at].rank);
 }
 
-/* The trace whose clock is that of the run: the one with the least offset, as what would lie before
- * the start of its time is not shown. */
+/* The trace whose clock is the run's: the one with the least offset, as what would lie before the
+ * start of its time is not shown. */
 static size_t find_reference(const struct ta_merge *merge)
 {
     size_t least = 0;

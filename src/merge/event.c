@@ -51,7 +51,7 @@ char merge_phase(struct ta_json *json)
 
 /* ---- pieces of text ------------------------------------------------------------------------ */
 
-/* New text in place of what stands at [from, to). */
+/* New text in place of the bytes at [from, to). */
 struct patch {
     const char *from, *to;
     char text[40];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ids that connect events of one trace, made different from those of all other traces. */
+/* Ids that connect events of one trace, made different from the ids of all other traces. */
 #ifndef TA_MERGE_IDS_H
 #define TA_MERGE_IDS_H
 
@@ -19,8 +19,8 @@ struct merge_ids {
 void merge_ids_next(struct merge_ids *ids, int64_t position);
 void merge_ids_free(struct merge_ids *ids);
 
-/* The number that stands for an id of the present trace, below 2^53 so that readers which take
- * numbers for doubles tell all of them apart.  False when it stays as written: it is empty, or one
+/* The number that replaces an id of the present trace, below 2^53 so that readers which take
+ * numbers for doubles distinguish all of them. False when it stays as written: it is empty, or one
  * too many. */
 bool merge_ids_number(struct merge_ids *ids, struct ta_slice text, int64_t *number);
 

@@ -18,7 +18,7 @@ struct ta_merge_trace {
     uint64_t events;             /* that a look at it has found: fewer are an error */
     int64_t rank;                /* TA_MISSING: it holds several, and is the only one */
     bool shares_rank;            /* another trace is of the same rank */
-    struct ta_clock_shift clock; /* from the clock of the file to that of the run */
+    struct ta_clock_shift clock; /* from the clock of the file to the run's clock */
     int64_t uncertainty_ns;      /* of the clock, TA_MISSING when it is not known */
     int64_t from_ns, to_ns; /* what is wanted, [from, to) on the clock of the run; both TA_MISSING:
                                everything */
@@ -40,7 +40,7 @@ struct ta_merge {
     void *progress_user;
 };
 
-/* Stands in every file that is written here, see ta_sink_open(). */
+/* Is in every file that is written here, see ta_sink_open(). */
 #define TA_MERGE_SIGNATURE "traceanalyze.merge/1"
 
 /* One Chrome trace with the events of all: process ids and ids of events made unique, times on the
@@ -49,7 +49,7 @@ enum ta_status ta_merge_chrome(struct ta_ctx *ctx, const struct ta_merge *merge,
                                struct ta_file *out) TA_MUST_CHECK;
 
 /* A tar with a trace per file as it is, but for what is left out and for drift, after a manifest
- * that tells Perfetto the machine and the clock of each.  TA_ERR_OUTPUT when `out` is a pipe. */
+ * that gives Perfetto the machine and the clock of each. TA_ERR_OUTPUT when `out` is a pipe. */
 enum ta_status ta_merge_archive(struct ta_ctx *ctx, const struct ta_merge *merge,
                                 struct ta_file *out) TA_MUST_CHECK;
 

@@ -11,7 +11,7 @@
 struct merge_process {
     int64_t number;
     char *name;         /* the last one that the trace gives it, or NULL */
-    int64_t sort_index; /* that of the trace, or TA_MISSING */
+    int64_t sort_index; /* the rank of the trace, or TA_MISSING */
 };
 
 /* Processes of one trace after the other; zero-initialize. */
@@ -37,8 +37,8 @@ void merge_process_rename(struct merge_processes *processes, struct merge_proces
                           struct ta_slice name);
 
 /* Writes names and order of the processes of the present trace as metadata events, each after
- * `*separator`, which then becomes that of the events that follow; forgets the processes.  Returns
- * the number of events. */
+ * `*separator`, which then becomes the separator of the events that follow; forgets the processes.
+ * Returns the number of events. */
 size_t merge_processes_end(struct merge_processes *processes, const char *owner,
                            struct ta_file *out, const char **separator);
 

@@ -6,7 +6,7 @@
 #include "merge/event.h"
 #include "model/rank_rows.h"
 
-/* Members of documents beside their events: each key with the first value that was seen. */
+/* Members of documents besides their events: each key with the first value that was seen. */
 struct merge_members {
     struct merge_member {
         char *key, *value; /* as JSON, the key with its quotes */

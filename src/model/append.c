@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rows of one builder after those of another.
+/* The rows of one builder after the rows of another.
  *
- * Names, tracks and categories have ids in the order of first sight.  Going through those of the
+ * Names, tracks and categories have ids in the order of first sight. Going through the ids of the
  * second builder in that order, and giving each the id that it has, or next gets, in the first one,
- * makes the ids that a single builder would have given.  Those that were added before have theirs;
+ * makes the ids that a single builder would have given. Those that were added before have theirs;
  * so several builders may be added to one in turn, each as often as it is filled again. */
 #include "model/append.h"
 
@@ -35,7 +35,7 @@ bool ta_builder_fits(const struct ta_builder *into, const struct ta_builder *fro
                      const struct ta_renaming *ids)
 {
     const struct ta_trace *a = into->trace, *b = from->trace;
-    /* The first text of each stands for "absent". */
+    /* The first text of each means "absent". */
     const size_t names = b->strings.texts.n - (ids->names.n ? ids->names.n : 1);
     return !ta_dump_holds_more_than_tags(&a->dump) && !ta_dump_holds_more_than_tags(&b->dump) &&
            b->strings.texts.n - 1 <= b->strings.limit &&
@@ -248,7 +248,7 @@ static bool append_args(struct arg_column *a, struct arg_column *b, size_t rows,
     return true;
 }
 
-/* The places of the series of one trace among those of the other. */
+/* The places of the series of one trace among the series of the other. */
 static bool place_series(struct counter_list *into, const struct counter_list *from,
                          const struct appending *with, uint32_t *places)
 {

@@ -5,7 +5,7 @@
 
 #include "model/builder.h"
 
-/* From ids of a builder to those of the one that its rows are added to. */
+/* From ids of a builder to the ids of the one that its rows are added to. */
 struct ta_renaming {
     TA_VEC(ta_str) names;
     TA_VEC(ta_cat) cats;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Values of one argument on spans.
  *
- * Most arguments are small numbers, or ids of texts, and those of one key are one or the other.  So
- * values take four bytes until one does not fit, and which of them are texts is kept for each only
- * where a key has both. */
+ * Most arguments are small numbers, or ids of texts, and the values of one key are one or the
+ * other. So values take four bytes until one does not fit, and which of them are texts is kept for
+ * each only where a key has both. */
 #ifndef TA_MODEL_ARG_COLUMN_H
 #define TA_MODEL_ARG_COLUMN_H
 
@@ -22,7 +22,7 @@ struct arg_column {
     enum arg_texts texts;
     bool *is_text;              /* with ARG_SOME_TEXTS */
     struct ta_row_word *places; /* of the rows, once they are in order; NULL when they are few */
-    bool shares_rows;           /* `row` and `places` are those of a column before */
+    bool shares_rows;           /* `row` and `places` are the ones of a column before */
 };
 
 /* Makes room for one more value, and for it to be of this width and kind; `share` as for

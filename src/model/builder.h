@@ -102,7 +102,7 @@ uint32_t ta_builder_track(struct ta_builder *builder, ta_str pid, ta_str tid);
 /* How many rows there are. */
 struct ta_row_counts ta_builder_rows(const struct ta_builder *builder);
 
-/* Puts a row of a dump after those of its table, as it is.  False without memory. */
+/* Puts a row of a dump after the rows of its table, as it is. False without memory. */
 bool ta_dump_push(struct ta_builder *builder, enum ta_dump_table table,
                   const void *row) TA_MUST_CHECK;
 bool ta_dump_push_sample(struct ta_builder *builder, const struct ta_sample *sample) TA_MUST_CHECK;

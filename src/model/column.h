@@ -16,7 +16,7 @@ struct column_ref {
         &(pointer), sizeof *(pointer)                                                              \
     }
 
-/* Rows from which on their number tells how many there will be. */
+/* Number of rows from which on the total can be estimated. */
 enum { COLUMN_TELLS_FROM = 32 * 1024 };
 
 /* What is read in whole blocks counts a little more than what the rows came from: without this much

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Activities come in the order of their start, so of those before one it is enough to know how far
- * they reach; no set of intervals is kept. */
+/* Activities come in the order of their start, so for the earlier ones it is enough to know their
+ * latest end; no set of intervals is kept. */
 #include "model/cover.h"
 
 static int64_t start_of(const struct ta_cover *cover, size_t i)

@@ -15,7 +15,7 @@ struct ta_cover {
     const void *user;
     /* ---- */
     size_t next;    /* those before have been looked at, */
-    int64_t device; /* of which those of this device */
+    int64_t device; /* of which on this device */
     int64_t until;  /* cover nothing from here on */
     bool begun;
 };

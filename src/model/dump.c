@@ -319,7 +319,7 @@ static bool grow(struct ta_builder *builder, enum ta_dump_table table)
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
-/* Fields that have one, beside the rank, which is the first of every row. */
+/* Fields that have one, besides the rank, which is the first of every row. */
 static const struct {
     enum ta_dump_table table;
     size_t place;
@@ -375,7 +375,7 @@ static void check_real(struct ta_builder *builder, enum ta_range range, void *at
     memcpy(at, &value, sizeof value);
 }
 
-/* What is out of range is missing in the row, which is that of the record at hand. */
+/* A value out of range is missing in the row, which is the row of the record at hand. */
 static void check_row(struct ta_builder *builder, enum ta_dump_table table, char *row)
 {
     const uint64_t offset = ta_quality_place(builder->quality);

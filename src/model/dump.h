@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The memory behind the records of profilers other than traces. */
+/* The memory for the records of profilers other than traces. */
 #ifndef TA_MODEL_DUMP_H
 #define TA_MODEL_DUMP_H
 
@@ -25,7 +25,7 @@ struct ta_dump {
     bool is_growing; /* a later export of the run begins with the stages of this one */
 };
 
-/* `store` is that of the trace, where the rows are. */
+/* `store` is the trace's, where the rows are. */
 void ta_dump_free(struct ta_dump *dump, struct ta_store *store);
 
 /* Whether a table is a copy, and one of a console. */
@@ -42,7 +42,7 @@ static inline bool ta_dump_is_console(const struct ta_dump *dump, enum ta_dump_t
 /* Whether the file holds an allocator, here or before it was summed up. */
 bool ta_dump_has_allocator(const struct ta_dump *dump);
 
-/* Whether its history tells times. */
+/* Whether its history has times. */
 bool ta_dump_allocator_is_dated(const struct ta_dump *dump);
 
 /* Whether there is any row or an allocator. */
@@ -77,8 +77,8 @@ size_t ta_dump_filter(struct ta_dump *dump, enum ta_dump_table table,
 const int64_t *ta_dump_ranks(const struct ta_dump *dump, struct ta_arena *arena, size_t *n,
                              bool *all);
 
-/* Whether any record has a date, so that it can be put on one axis with those of other files;
- * whether any is timed from a start that the file does not tell. */
+/* Whether any record has a date, so that it can be put on one axis with the records of other files;
+ * whether any is timed from a start that the file does not give. */
 bool ta_dump_is_dated(const struct ta_dump *dump);
 bool ta_dump_is_relative(const struct ta_dump *dump);
 

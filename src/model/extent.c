@@ -16,7 +16,7 @@ static void *make_extents(const struct ta_trace *trace)
         struct ta_extent *extent = &extents[spans.cat[row]];
         const int64_t start = spans.ts[row], end = start + spans.dur[row];
         extent->n++;
-        if (start < extent->start) /* seldom, in the order of starts: nothing waits for a store */
+        if (start < extent->start) /* rarely, in the order of starts: nothing waits for a store */
             extent->start = start;
         if (end > extent->end)
             extent->end = end;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The one table of what host spans do.  Names are those of the CUDA and HIP runtimes and drivers,
- * of torch and of its compiler; letter case does not matter. */
+/* The one table of what host spans do. Names of the CUDA and HIP runtimes and drivers, of torch and
+ * of its compiler; letter case does not matter. */
 #include "model/host.h"
 #include "traceanalyze/model.h"
 #include "traceanalyze/table.h"

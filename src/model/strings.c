@@ -155,7 +155,7 @@ static enum ta_intern intern(struct ta_strings *strings, struct ta_slice text, t
     return TA_INTERN_OK;
 }
 
-/* Of a text that is not at its place: where two share one, the other is beside it. */
+/* For a text that is not at its place: where two share one, the other is next to it. */
 static __attribute__((noinline)) enum ta_intern
 intern_slowly(struct ta_strings *strings, struct ta_slice text, size_t place, ta_str *id)
 {

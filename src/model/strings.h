@@ -16,7 +16,7 @@ struct recent_string {
 
 struct ta_strings {
     struct ta_arena arena;
-    TA_VEC(struct ta_slice) texts; /* texts.at[0] stands for "absent" */
+    TA_VEC(struct ta_slice) texts; /* texts.at[0] means "absent" */
     struct string_slot *slots;
     size_t mask;
     size_t limit;  /* distinct texts at most */

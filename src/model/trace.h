@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The memory behind a trace: columns that the builder fills, normalize/ orders and links, and
- * trace.c shows as views. */
+/* The memory of a trace: columns that the builder fills, normalize/ orders and links, and trace.c
+ * shows as views. */
 #ifndef TA_MODEL_TRACE_H
 #define TA_MODEL_TRACE_H
 

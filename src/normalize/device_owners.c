@@ -2,9 +2,9 @@
 /* Which process of a file launched what devices did.
  *
  * A launch and what it launched have one id, which a profiler counts per process: where the events
- * of several processes are in one file, an id may be that of several launches.  An id that only
- * one process has shows whose an activity is.  Of others a launch that came after the activity
- * began is not the one; over a whole device, the process all of whose launches fit is. */
+ * of several processes are in one file, several launches may share an id. An id that only one
+ * process has shows whose an activity is. Of others a launch that came after the activity began is
+ * not the one; over a whole device, the process all of whose launches fit is. */
 #include "normalize/file_ranks.h"
 
 #include "traceanalyze/model.h"

@@ -14,7 +14,7 @@ static enum ta_event_class class_of(const struct ta_trace *trace, ta_row row)
     return trace->categories.at[trace->spans.cat[row]].class;
 }
 
-/* Walks the sparse values of an argument beside ascending rows. */
+/* Walks the sparse values of an argument along with ascending rows. */
 struct cursor {
     const struct arg_column *column;
     size_t at;

@@ -218,8 +218,8 @@ static bool move_values(struct moving *moving, struct arg_column *a, const ta_ro
 }
 
 /* Where the values of one argument are put, all that have the same rows follow: the profiler writes
- * a grid with every block.  The rows are listed once for all of them.  Values that are in order, as
- * those of operators mostly are, stay where they are. */
+ * a grid with every block. The rows are listed once for all of them. Values that are in order, as
+ * operators mostly are, stay where they are. */
 static bool move_args(struct moving *moving, size_t leader)
 {
     struct arg_column *all = moving->trace->args, *a = &all[leader];

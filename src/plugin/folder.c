@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where the plugins of an installation are: beside the program or the library that asks, so that
+/* Where the plugins of an installation are: next to the program or the library that asks, so that
  * an installation can be moved, packed, and unpacked anywhere. */
 #include "plugin/registry_impl.h"
 
@@ -32,7 +32,7 @@ static char *own_path(bool *is_program)
     return realpath(*is_program ? "/proc/self/exe" : ours.dli_fname, NULL);
 }
 
-/* The folder beside the file at `path`, whose name is cut off; NULL with errno when it is not
+/* The folder next to the file at `path`, whose name is cut off; NULL with errno when it is not
  * there. */
 static char *folder_beside(char *path, const char *relative)
 {

@@ -48,9 +48,9 @@ const struct ta_table_def *ta_registry_table(const struct ta_registry *registry,
 void ta_readings_open(struct ta_refs *refs, const struct ta_registry *registry,
                       const struct ta_report *report);
 
-/* Longest window of a device of a run; without devices that of a session, the sum of the stages
- * that are in no other, or the window of the host; TA_MISSING when nothing says how long the run
- * took. */
+/* Longest window of a device of a run; without devices the duration of a session, the sum of the
+ * stages that are in no other, or the window of the host; TA_MISSING when nothing says how long the
+ * run took. */
 int64_t ta_run_time(const struct ta_registry *registry, const struct ta_report *report);
 
 /* The same of a scalar. */

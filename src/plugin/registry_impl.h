@@ -59,8 +59,8 @@ enum ta_status ta_rule_say(struct ta_ctx *ctx, struct ta_registry *registry, str
 /* Unloads all of a list, which may be NULL. */
 void ta_libraries_close(struct ta_library *libraries);
 
-/* The plugin folder of this installation, NULL when it has none, to free(): the one beside the
- * program, or beside the shared library that this code is in, wherever that lies now.  Where that
+/* The plugin folder of this installation, NULL when it has none, to free(): the one next to the
+ * program, or next to the shared library that this code is in, wherever that is now. Where that
  * cannot be told, and in a program with raised privileges, it is the one that the build was
  * configured for. */
 enum ta_status ta_plugin_folder(struct ta_ctx *ctx, char **folder) TA_MUST_CHECK;

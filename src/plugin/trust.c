@@ -8,8 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether someone other than root and this user could change what lies behind `fd`.  The sticky
- * bit of /tmp does not help: it keeps others from removing files, not from putting some there. */
+/* Whether someone other than root and this user could change the file that `fd` refers to. The
+ * sticky bit of /tmp does not help: it keeps others from removing files, not from putting some
+ * there. */
 static const char *distrust(int fd)
 {
     struct stat st;

@@ -81,7 +81,7 @@ void items_free(struct items *items);
 
 /* ---- hosts without devices (host_work.c) ---------------------------------------------------- */
 
-/* How far the busiest thread of a trace was gone through. */
+/* How much of the busiest thread of a trace was gone through. */
 struct host_work {
     struct ta_spans spans;
     ta_row next, end; /* its spans that were not reached */

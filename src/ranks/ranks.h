@@ -171,7 +171,7 @@ struct ta_late_rank {
     int64_t own;       /* before them, since the collective before */
     int64_t host_late; /* of it: idle since the host launched nothing */
     int64_t held_up;   /* time that the others had won if it had come with the second last */
-    double own_excess; /* own time beyond that of its reference peers, where it has any, */
+    double own_excess; /* own time beyond its reference peers', where it has any, */
     double reference;  /* and theirs */
     double excess;     /* the one over the other */
     double z;          /* modified z of the excess; NAN of fewer than five ranks */
@@ -221,8 +221,8 @@ struct ta_ranks {
 int64_t ta_coll_wait(const struct ta_collective *collective, const struct ta_coll_record *record);
 
 /* Whether what a record waited for lies before the recording: it was launched before its own
- * recording began, or came before that of the last rank had begun; or it is the first of both, and
- * they came as far apart as their recordings began. */
+ * recording began, or came before the last rank's recording had begun; or it is the first of both,
+ * and they came as far apart as their recordings began. */
 bool ta_coll_is_before(const struct ta_ranks *ranks, const struct ta_coll_record *record);
 
 /* The collective of a record when it shows who is late and the record is on the common clock, else

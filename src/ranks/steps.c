@@ -106,7 +106,7 @@ static size_t started(struct steps *steps, int64_t t)
     return steps->recent;
 }
 
-/* Gives an activity to every step that is open at its launch; those of several threads may
+/* Gives an activity to every step that is open at its launch; steps of several threads may
  * overlap. */
 static void give(struct steps *steps, const struct ta_spans *s, int64_t launched, ta_row span,
                  bool is_kernel)

@@ -123,7 +123,7 @@ static bool sort_keys(struct stretches *s)
     return true;
 }
 
-/* Beside the median of the others; `at` are the records of a stretch, the shortest first. */
+/* Compared with the median of the others; `at` are the records of a stretch, the shortest first. */
 static void compare(const struct ta_ranks *ranks, const uint32_t *at, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* How far a clock is ahead of the reference in the middle of what was recorded: there half of what
- * it drifts is the most that it is off. */
+/* Offset of a clock from the reference in the middle of what was recorded: there half of its drift
+ * is the largest error. */
 static int64_t ahead_of(const struct ta_rank_clock *clock, const struct ta_timeline_file *file)
 {
     const int64_t middle = file->clock_ns + file->end_ns / 2;

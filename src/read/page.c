@@ -4,7 +4,7 @@
 
 #include <strings.h>
 
-/* What stands before the object: a word, and a sign with blanks around it. */
+/* The text before the object: a word, and a sign with blanks around it. */
 struct introduction {
     const char *word;
     char sign;

@@ -9,7 +9,7 @@
 
 /* Where in the object the reading is. */
 struct ta_page {
-    bool active; /* the stream is that of an object in a page */
+    bool active; /* the stream is an object in a page */
     bool done;   /* its last brace was read */
     bool in_string, escaped;
     uint64_t depth;

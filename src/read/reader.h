@@ -15,9 +15,9 @@ struct ta_part;
  * vectors without looking at the end: two of the largest, 64 bytes each. */
 enum { TA_PADDING = 128 };
 
-/* Opens a regular file, or reads `fd` when path is NULL (fd is then taken over).  NULL after
+/* Opens a regular file, or reads `fd` when path is NULL (fd is then taken over). NULL after
  * ta_fail() when it cannot be opened or is no regular file, pipe or character device with data.
- * Accounts go to `quality` and times to those of the context; both must outlive the reader. */
+ * Accounts go to `quality` and times to the context's; both must outlive the reader. */
 struct ta_reader *ta_reader_open(struct ta_ctx *ctx, const char *path, int fd,
                                  struct ta_quality *quality);
 /* Reads what a thread is given of a stream (relay.h), whose part this stays from call to call of

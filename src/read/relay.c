@@ -174,7 +174,7 @@ static void fill(struct ta_relay *relay, struct ta_relay_block *block)
     relay->n_tail = 0;
 }
 
-/* Looks for the cut and keeps what lies behind it; UINT64_MAX without one. */
+/* Looks for the cut and keeps what follows it; UINT64_MAX without one. */
 static uint64_t cut(struct ta_relay *relay, const struct ta_relay_block *block,
                     const struct ta_part *part)
 {

@@ -7,20 +7,20 @@
  *                            cut ▲ ├──────── block 1 ─────────┤
  *
  * One thread at a time has the turn: it fills a block with the next bytes of the stream, looks near
- * their end for an object that could be a record, and hands the turn over.  There, at the cut, the
- * next part begins; what was filled after it goes to both.  Then it parses its own part, still in
+ * their end for an object that could be a record, and hands the turn over. There, at the cut, the
+ * next part begins; what was filled after it goes to both. Then it parses its own part, still in
  * the cache, while others fill and parse theirs.
  *
- * Whoever reads a part but the first one guesses that at its start the walk stands between two
- * records of the one array.  The part before comes to that place at last, and only then is the
- * guess right or wrong: right when it stands exactly there, in the state that was assumed.  Then
- * everything after goes as if it had read it itself, and it stops.  Otherwise it passes: it takes
- * over the block of the next part, which is in vain, and reads on to the start of the one after.
+ * Whoever reads a part but the first one guesses that at its start the walk is between two records
+ * of the one array. The part before comes to that place at last, and only then is the guess right
+ * or wrong: right when it is exactly there, in the state that was assumed. Then everything after
+ * goes as if it had read it itself, and it stops. Otherwise it passes: it takes over the block of
+ * the next part, which is in vain, and reads on to the start of the one after.
  *
- * Parts stand in a queue in the order of the stream.  The first one is sure to be right: all before
- * it have come to its start.  Only it may pass others, read beyond its own block, and hand in its
+ * Parts stand in a queue in the order of the stream. The first one is sure to be right: all before
+ * it have come to its start. Only it may pass others, read beyond its own block, and hand in its
  * result; so a block stays until nobody can need it, and memory is bounded by the number of
- * threads, whatever the stream holds.  A block without a cut is not handed over: its part goes on
+ * threads, whatever the stream holds. A block without a cut is not handed over: its part goes on
  * with the next one. */
 #ifndef TA_READ_RELAY_H
 #define TA_READ_RELAY_H
@@ -54,7 +54,7 @@ struct ta_part {
     bool passed;                     /* the part before read on beyond its start */
     struct ta_relay_block *block;    /* the present one */
     struct ta_relay_block *before;   /* of the thread: the one before, until its end was kept */
-    struct ta_relay_block *followed; /* those of parts that were passed, to be read next */
+    struct ta_relay_block *followed; /* blocks of parts that were passed, to be read next */
     bool in_vain;                    /* of the thread: its block was filled for another part */
     uint64_t given;                  /* of the thread: end of the bytes that it was given */
     double share;          /* of the thread: of the stream, up to the end of what it filled */
@@ -82,8 +82,8 @@ void ta_relay_end(struct ta_part *part);
 /* Ends all; nobody waits any more. */
 void ta_relay_close(struct ta_relay *relay);
 
-/* The walk stands at or after the border: at the start of the next part?  `as_guessed` says that
- * it stands there in the state that was assumed.  True when reading this part ends here. */
+/* The walk is at or after the border: at the start of the next part? `as_guessed` says that it is
+ * there in the state that was assumed. True when reading this part ends here. */
 bool ta_part_at_border(struct ta_part *part, uint64_t place, bool as_guessed);
 
 static inline uint64_t ta_part_border(const struct ta_part *part)

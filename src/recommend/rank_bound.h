@@ -5,8 +5,8 @@
 
 #include "traceanalyze/analysis.h"
 
-/* The rank whose time a finding is, which is that of its first evidence, and the most by which the
- * run gets shorter. */
+/* The rank whose time a finding is about, which is the rank of its first evidence, and the most by
+ * which the run gets shorter. */
 struct ta_rank_bound {
     int64_t rank;     /* TA_MISSING: the finding is about no rank of several */
     double most_ns;   /* INFINITY where nothing says */

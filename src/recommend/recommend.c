@@ -276,8 +276,8 @@ const char *ta_advice_printf(struct ta_advice *advice, const char *format, ...)
     return text ? text : "";
 }
 
-/* First come findings that say how far all others can be trusted, then severe risks that have no
- * time to save, such as a device that overheats, then what would save time. */
+/* First come findings that limit the trust in all others, then severe risks that have no time to
+ * save, such as a device that overheats, then what would save time. */
 static int place_of(const struct ta_finding *finding)
 {
     const bool is_risk = finding->saving_high_ns == TA_MISSING && finding->severity >= TA_HIGH;

@@ -88,7 +88,7 @@ static bool is_all_of(const struct ta_found *teller, const struct ta_found *told
     return teller->ranks.is_last && teller->finding.saving_high_ns >= told->finding.saving_high_ns;
 }
 
-/* What is done about the copies of one rank is done about those of all. */
+/* A remedy for the copies of one rank is a remedy for the copies of all. */
 static bool is_same_action(const struct ta_found *teller, const struct ta_found *told)
 {
     (void)teller;

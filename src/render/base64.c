@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Base64: three bytes as four letters, of which a table has those of each half. */
+/* Base64: three bytes as four letters, looked up by halves in a table. */
 #include "base/write/pieces.h"
 #include "render/base64.h"
 #include "traceanalyze/output.h"

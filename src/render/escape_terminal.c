@@ -62,7 +62,7 @@ static size_t put_cut(struct ta_file *out, struct ta_slice text, size_t total, s
             used++;
         }
         in_tail = in_tail || (!in_head && columns > 0 && total - seen <= tail);
-        /* A text that was cut before shows one mark, not two beside each other. */
+        /* A text that was cut before shows one mark, not two in a row. */
         const bool is_mark = in_tail && is_cut && ta_slice_equal(shown, ELLIPSIS);
         if ((in_head || in_tail) && !is_mark) {
             ta_put(out, shown);

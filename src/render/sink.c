@@ -248,8 +248,8 @@ static struct ta_file *open_single(struct ta_ctx *ctx, struct ta_sink *sink, con
 {
     if (sink->first) {
         ta_fail(ctx, TA_ERR_USAGE,
-                "One output path for several files: path=\"%s\", file=%s, try -o DIR",
-                sink->path, name);
+                "One output path for several files: path=\"%s\", file=%s, try -o DIR", sink->path,
+                name);
         return NULL;
     }
     if (standard_name(sink->kind)) {
@@ -340,7 +340,7 @@ static bool place(struct product *product)
     return true;
 }
 
-/* The product that tells readers that all others are complete. */
+/* The product whose presence shows readers that all others are complete. */
 static bool is_last(const struct product *product)
 {
     return strcmp(product->name, "report.json") == 0 || strcmp(product->name, "diff.json") == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Telling our own earlier products from everything else that may stand in their place. */
+/* Distinguishing our own earlier products from everything else that may be in their place. */
 #include "render/target.h"
 
 #include "base/write/file.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What stands at the place where a product is to go, and what that means for it. */
+/* What is at the place where a product is to go, and what that means for it. */
 #ifndef TA_RENDER_TARGET_H
 #define TA_RENDER_TARGET_H
 

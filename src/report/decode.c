@@ -47,7 +47,7 @@ static void read_columns(struct decode *in, const json_t *list)
     in->n_columns = n;
 }
 
-/* What the file does not say of a column; names and descriptions are those of its version. */
+/* What the file does not say of a column; names and descriptions come from its version. */
 static void declare_columns(struct ta_column *columns, size_t n, const struct ta_table_def *def)
 {
     for (size_t i = 0; i < n; i++)

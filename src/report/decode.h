@@ -16,11 +16,11 @@ struct ta_declarations {
 
 /* Makes a report of a document (traceanalyze/document.h) in the shape of version 1 of the schema,
  * which is checked in full: a value that it does not allow refuses the document, and the chain of
- * causes says where it stands.  Members that later versions add are passed over.
+ * causes says where it is. Members that later versions add are passed over.
  *
- * Written again, such a report gives the same bytes.  What report.json does not hold of a table and
+ * Written again, such a report gives the same bytes. What report.json does not hold of a table and
  * its columns, such as roles and which texts are words of ours, comes from the declaration with the
- * same id and keys.  There is no timeline. */
+ * same id and keys. There is no timeline. */
 enum ta_status ta_report_decode(struct ta_ctx *ctx, const struct json_t *document,
                                 const struct ta_declarations *declared,
                                 struct ta_report **report) TA_MUST_CHECK;

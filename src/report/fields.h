@@ -129,7 +129,7 @@ const char *decode_id(struct decode *in, const json_t *object, const char *key);
 /* The number of a word, by its name among `n`; 0 on failure. */
 unsigned decode_word(struct decode *in, const json_t *object, const char *key, unsigned n,
                      const char *(*name)(unsigned word));
-/* TA_MISSING stands for null. */
+/* TA_MISSING means null. */
 int64_t decode_integer_or_null(struct decode *in, const json_t *object, const char *key);
 uint64_t decode_count(struct decode *in, const json_t *object, const char *key);
 /* Null, text, integer, number or boolean; the text lives as long as the document. */

@@ -37,7 +37,7 @@ static size_t group_all(const struct ta_accounts *accounts, groups_of_code *grou
     return n;
 }
 
-/* Adds what a file has of a severity; a group stands where its first file does. */
+/* Adds what a file has of a severity; a group is placed where its first file is. */
 static size_t add_file(struct ta_notice *notices, size_t n, const struct ta_file_account *file,
                        int severity, groups_of_code *groups, struct ta_arena *arena)
 {

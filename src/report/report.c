@@ -276,7 +276,7 @@ static bool fits(const struct ta_column *column, enum ta_cell_kind kind)
     }
 }
 
-/* Whether the cells are those of a row; what is wrong with them is kept. */
+/* Whether the cells make a valid row; what is wrong with them is kept. */
 static bool are_a_row(struct ta_table_builder *table, const struct ta_cell *cells)
 {
     for (size_t i = 0; i < table->table.n_columns; i++) {

@@ -59,8 +59,8 @@ void ta_report_set_timeline(struct ta_report *report, struct ta_timeline *timeli
 void ta_report_set_input_date(struct ta_report *report, int64_t date_s);
 int64_t ta_report_input_date(const struct ta_report *report);
 
-/* Gives back what tables have taken for rows that may come: those of an analysis are all there once
- * it has finished. */
+/* Gives back what tables have reserved for rows that may come: the rows of an analysis are all
+ * there once it has finished. */
 void ta_report_trim(struct ta_report *report);
 
 /* Fills the columns that repeat those of other tables (struct ta_joint), which are all there. False

@@ -89,7 +89,7 @@ static struct ta_slice site_name(struct ta_arena *arena, const struct frame *sit
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-/* A name of so many bytes tells enough without the arguments of its template. */
+/* A name of so many bytes says enough without the arguments of its template. */
 enum { TELLING = 10 };
 
 /* As people say it, and without arguments where that is still too long. */
@@ -100,7 +100,7 @@ static struct ta_slice function_name(struct ta_arena *arena, struct ta_slice nam
         return (struct ta_slice){NULL, 0};
     const size_t n = ta_kernel_brief(name, text, name.len);
     if (n < TELLING && ta_slice_starts(name, "_Z"))
-        return name; /* what tells it apart stands in the arguments, which are not spelled out */
+        return name; /* what distinguishes it is in the arguments, which are not spelled out */
     const char *arguments = n > most ? memchr(text, '<', n) : NULL;
     return (struct ta_slice){
         text, arguments && arguments - text >= TELLING ? (size_t)(arguments - text) : n};

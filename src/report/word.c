@@ -2,7 +2,7 @@
 /* Words that we write for programs, as people read them: the only place that knows both.
  *
  * Most follow from a rule: "gpu_memory_used" is "GPU memory used", "avg_computation_time_ns" is
- * "Avg computation time", since the unit stands with the value.  The others are listed. */
+ * "Avg computation time", since the unit is shown with the value. The others are listed. */
 #include "report/words.h"
 #include "traceanalyze/output.h"
 
@@ -65,7 +65,7 @@ static const struct reading parts[] = {
     {"viztracer", "VizTracer"},
 };
 
-/* Ends that name the unit, which stands with the value. */
+/* Ends that name the unit, which is shown with the value. */
 static const char *const units[] = {"_ns", "_bytes", "_ratio", "_watts", "_joules", "_celsius"};
 
 static struct ta_slice without_unit(struct ta_slice word)
@@ -120,7 +120,7 @@ struct ta_slice ta_word_text(struct ta_slice word, char buffer[TA_WORD_TEXT_MAX]
         if (ta_slice_equal(word, ta_slice_of(readings[i].word)))
             return ta_slice_of(readings[i].text);
     struct writer out = {buffer, 0};
-    /* What stands before a slash is a name of the input: "vae_decode/share_ratio". */
+    /* The text before a slash is a name of the input: "vae_decode/share_ratio". */
     const char *slash = memrchr(word.ptr, '/', word.len);
     if (slash) {
         const size_t n = (size_t)(slash - word.ptr) + 1;

@@ -114,7 +114,7 @@ static bool is_planned(const struct ta_plan *plan, const struct ta_entry *entry)
     return false;
 }
 
-/* In the order of a report; those of analyses that are turned off follow. */
+/* In the order of a report; declarations of analyses that are turned off follow. */
 static void put_tables(struct ta_file *out, const struct ta_registry *registry,
                        const struct ta_plan *plan)
 {

@@ -44,7 +44,7 @@ struct ta_run_settings {
     int64_t ranks_per_node, jobs; /* 0: not given */
     int64_t top, columns, world_size;
     double confidence, scale, playback_fps; /* 0: the default */
-    struct ta_extent size; /* 0 × 0: the default */
+    struct ta_extent size;                  /* 0 × 0: the default */
     const char *format, *charts, *title, *max_html_size, *memory_limit, *tmpdir;
     const char *input, *hardware, *price, *rank_regex, *step_marker, *min_effect, *noise_floor;
     const char *rank, *steps, *time_range, *drop_category;
@@ -115,7 +115,7 @@ void ta_run_forget(struct ta_run *run);
 /* Notes what was read of a run. */
 void ta_run_note_amount(struct ta_run *run, const struct ta_report *report);
 
-/* Adds the time since `start` to that of an output. */
+/* Adds the time since `start` to the time of an output. */
 void ta_run_note_time(struct ta_run *run, const char *id, struct ta_lap start);
 
 #endif

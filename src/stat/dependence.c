@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How far the values of a series depend on those before. */
+/* How strongly the values of a series depend on earlier ones. */
 #include "stat/numbers.h"
 #include "stat/series.h"
 

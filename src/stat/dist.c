@@ -157,7 +157,7 @@ static bool reserve(struct ta_dist *dist, size_t n)
     return true;
 }
 
-/* What a sample seldom needs: more room, that of large values, or a bucket. */
+/* What a sample rarely needs: more room, room for large values, or a bucket. */
 static __attribute__((noinline)) void keep(struct ta_dist *dist, int64_t value)
 {
     if (dist->is_total) {
@@ -189,8 +189,8 @@ void ta_dist_add(struct ta_dist *dist, int64_t value)
         keep(dist, value);
 }
 
-/* Adds the samples of `from`, whose figures are up to date, to those of `into`, which stay samples.
- */
+/* Adds the samples of `from`, whose figures are up to date, to the samples of `into`, which stay
+ * samples. */
 static void merge_samples(struct ta_dist *into, const struct ta_dist *from)
 {
     if ((from->max > UINT32_MAX && !widen(into)) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Moments of a sample of numbers; those of many integers come from a ta_dist. */
+/* Moments of a sample of numbers; moments of many integers come from a ta_dist. */
 #include "stat/numbers.h"
 
 static long double mean_of(const double *values, size_t n)

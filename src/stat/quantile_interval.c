@@ -10,10 +10,11 @@ struct binomial {
     double share;
 };
 
-/* Probabilities nearer to each other are equal: those of mirrored intervals differ by rounding. */
+/* Probabilities nearer to each other are equal: mirrored intervals differ by rounding. */
 #define SAME 1e-12
 
-/* A number of successes, its probability, and that of no more; the next one follows from it. */
+/* A number of successes, its probability, and the probability of no more; the next one follows from
+ * it. */
 struct place {
     int64_t at;
     double here, at_most;

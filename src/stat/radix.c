@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Radix sort, least significant digit first.  Samples of a distribution come in no order and lie
+/* Radix sort, least significant digit first. Samples of a distribution come in no order and lie
  * close together, so one to four passes do what takes a comparing sort 16 rounds of unpredictable
  * branches.
  *
- * What is sorted is how far a value lies above the least.  All of it is inlined, so that there is a
+ * The sort key is the distance of a value from the least. All of it is inlined, so that there is a
  * sort of its own for each size of a value. */
 #include "stat/radix.h"
 

@@ -88,7 +88,7 @@ static double bottom(const struct data *d, double low, double high)
 }
 
 /* A grid that is dense near 0, as a serial part of 10⁻⁴ matters at 10⁴ ranks; then the bottom
- * beside its best point. */
+ * around its best point. */
 static double best_alone(const struct data *d)
 {
     enum { GRID = 256 };

@@ -100,7 +100,7 @@ static int by_height(const void *left, const void *right, void *user)
 }
 
 /* Lists the slopes in (low, high], as many as there is room for: pairs that rise above the line of
- * slope low and do not above that of slope high. */
+ * slope low and do not above the line of slope high. */
 static size_t list_slopes(struct points *p, double low, double high)
 {
     for (size_t i = 0; i < p->n; i++) {

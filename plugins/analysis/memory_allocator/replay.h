@@ -20,7 +20,7 @@ struct device_state {
 
 struct replay {
     const struct device_state *device;
-    const struct ta_alloc_event *events; /* those of the device */
+    const struct ta_alloc_event *events; /* the device's events */
     size_t n;
     struct ta_levels start, end; /* before the first entry, after the last */
     struct ta_levels peak;       /* each by itself */

@@ -2,8 +2,8 @@
 /* Frames of the program and frames of the framework.
  *
  * torch.cuda.memory._record_memory_history() takes C++ frames too unless it is told not to, so a
- * stack begins with some twenty frames of the unwinder, the allocator and the dispatcher.  Frames
- * are told apart by what they are made of: those of Python have a source file of Python. */
+ * stack begins with some twenty frames of the unwinder, the allocator and the dispatcher. Frames
+ * are classified by what they are made of: Python frames have a Python source file. */
 #include "site.h"
 
 #include "model/allocator.h"
@@ -84,7 +84,7 @@ static bool begins_with(struct ta_slice text, const char *part)
     return n <= text.len;
 }
 
-/* Whether `part` stands in a path as folders: at its start or after a slash. */
+/* Whether `part` is in a path as folders: at its start or after a slash. */
 static bool has_folder(struct ta_slice path, const char *part)
 {
     for (size_t at = 0; at < path.len; at++)
@@ -161,8 +161,8 @@ static struct ta_slice cut_arguments(struct ta_slice frame)
     return frame;
 }
 
-/* Without Python a step backwards tells most, else the operator: the first that neither records nor
- * allocates. */
+/* Without Python a backward step says most, else the operator: the first frame that neither records
+ * nor allocates. */
 static struct ta_slice native_site(const struct ta_trace *trace, const struct ta_frames *stack)
 {
     struct ta_slice site = {0};

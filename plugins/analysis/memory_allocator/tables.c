@@ -130,7 +130,7 @@ const struct ta_table_def memory_site_phases = {
     .doc = "One row per device, call site and phase of a program that generates images or videos "
            "(text encode, denoise, VAE decode and so on), if stacks show phases."};
 
-/* What else names a row beside its site: with several snapshots of a rank, or of several ranks. */
+/* What else names a row besides its site: with several snapshots of a rank, or of several ranks. */
 enum owners { ONE, RANKS, SNAPSHOTS };
 
 /* Rows stand by rank, then by snapshot and device. */

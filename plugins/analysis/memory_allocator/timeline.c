@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* memory.timeline: the histories of allocators, and their chart.
  *
- * The chart counts time where all histories have it, else entries.  Where some are much longer than
- * most, as those of different programs are, each is drawn over its own length. */
+ * The chart counts time where all histories have it, else entries. Where some are much longer than
+ * most, as in different programs, each is drawn over its own length. */
 #include "tables.h"
 
 #include <inttypes.h>

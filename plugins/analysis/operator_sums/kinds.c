@@ -8,9 +8,9 @@
  *   kernel, copy    0         0          its duration             the same
  *   range, device   0         0          its duration             the same
  *
- * So kernels are there twice, as themselves and as those of their operator, and once more in each
- * range around them.  Only kernels add up to "Self CUDA time total"; operators do where the table
- * has no kernels.  A row without host time is a range of the device where
+ * So kernels are there twice, as themselves and as their operators' device time, and once more in
+ * each range around them. Only kernels add up to "Self CUDA time total"; operators do where the
+ * table has no kernels. A row without host time is a range of the device where
  *
  *   1. its name is one that torch gives to ranges;
  *   2. the host has a range of that name, which itself launches nothing;
@@ -162,7 +162,7 @@ struct judgment {
     bool *open; /* rows that may be kernels or ranges */
 };
 
-/* A sum of printed times, and how far it may be off: each has three decimals of its unit. */
+/* A sum of printed times, and its largest rounding error: each has three decimals of its unit. */
 struct sum {
     int64_t ns, slack_ns;
 };
@@ -239,7 +239,7 @@ static bool judge_by_total(const struct recording *r, const struct judgment *j)
         sure.ns -= open[i].ns;
     if (n > 1)
         qsort(open, n, sizeof *open, by_time);
-    /* A total that leaves known kernels out tells nothing. */
+    /* A total that leaves known kernels out says nothing. */
     for (size_t i = 0; i < n && total != TA_MISSING && !exceeds(sure, total); i++)
         if (exceeds(sum, total)) {
             j->kinds[open[i].row] = KIND_ANNOTATION;

@@ -12,7 +12,7 @@ enum kind {
     KIND_KERNEL,     /* also copies and sets */
     KIND_ANNOTATION, /* a range that the program or torch named */
     KINDS,
-    KIND_TWIN = KINDS /* a range of the device that the host's row of the same name stands for */
+    KIND_TWIN = KINDS /* a range of the device that the host's row of the same name includes */
 };
 
 /* "operator", "call", …; none for a twin. */

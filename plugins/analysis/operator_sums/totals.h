@@ -14,7 +14,7 @@ extern const struct ta_field totals_fields[TOTALS_FIELDS];
 void totals_map(struct ta_partial *out, const struct recording *recording,
                 const unsigned char *kinds);
 
-/* Times are TA_MISSING where nothing tells them. */
+/* Times are TA_MISSING where they are unknown. */
 struct totals {
     int64_t rank;
     struct ta_slice device; /* "CUDA"; empty when no table names it */

@@ -14,7 +14,7 @@
 
 /* ---- rows of a figure ---------------------------------------------------------------------- */
 
-/* A row of a table with the key that it stands under. */
+/* A row of a table with its key. */
 struct entry {
     int64_t rank;
     size_t row;
@@ -86,7 +86,8 @@ static bool has_repeats(const struct reading *m)
     return false;
 }
 
-/* Where each rank has one device, its number only tells ranks apart; so with sessions. */
+/* Where each rank has one device, its number only distinguishes ranks; the same holds for
+ * sessions. */
 static bool find_entries(struct reading *m)
 {
     for (size_t i = 0; i < SOURCE_KEYS; i++)
@@ -230,7 +231,7 @@ static bool add_column(struct reading *m, size_t column, double weight)
     return done;
 }
 
-/* Rows of one rank that nothing tells apart are no figures of it. */
+/* Rows of one rank that have the same keys are no figures of it. */
 static bool add_table(struct reading *m)
 {
     m->entries = calloc(m->table->n_rows + 1, sizeof *m->entries);

@@ -11,7 +11,7 @@ struct figure {
     const char *label; /* "GPU time: Busy" */
     const char *unit;  /* name of a unit */
     double weight;     /* of the column, 0 to 1 */
-    double score;      /* how much it tells that ranks differ in it */
+    double score;      /* how important a difference between ranks is */
     double low, high, mean, median;
     int64_t low_rank, high_rank; /* the lowest of equals */
     size_t n;
@@ -21,7 +21,7 @@ struct figure {
 };
 
 struct figures {
-    struct figure *at; /* the most telling first */
+    struct figure *at; /* the most important first */
     size_t n, max;
     struct ta_arena arena;
 };

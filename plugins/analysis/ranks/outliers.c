@@ -47,7 +47,7 @@ struct difference {
     int64_t rank;
     const struct figure *figure;
     double value;
-    double tells; /* weight of the figure, by how far apart the values are */
+    double tells; /* weight of the figure times the distance of the values */
 };
 
 struct differences {
@@ -94,7 +94,7 @@ static int by_rank(const void *left, const void *right)
     return strcmp(a->figure->name, b->figure->name);
 }
 
-/* The differences of one rank, the most telling first. */
+/* The differences of one rank, the most important first. */
 struct outlier {
     const struct difference *first;
     size_t n;

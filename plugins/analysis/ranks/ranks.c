@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ranks compared: every figure of every table by rank, which ranks differ from the others, and
- * nodes or process groups beside each other. */
+ * nodes or process groups side by side. */
 #include "figures.h"
 
 enum { BY, OUTLIERS, PER_NODE };

@@ -20,9 +20,9 @@ struct source {
 
 /* What of a table is compared, as it declares it; false when it has no figures of ranks. */
 bool source_of(const struct ta_table *table, struct source *source);
-/* Whether a column is compared, and how much a difference between ranks tells, 0 to 1: what the run
- * waits for matters more than how busy its hosts are, and a mean of what is summed anyway little.
- */
+/* Whether a column is compared, and how important a difference between ranks is, 0 to 1: what the
+ * run waits for matters more than how busy its hosts are, and a mean of something that is summed
+ * anyway matters little. */
 bool source_has_figure(const struct ta_column *column, double *weight);
 /* How much less the figures of a row tell, by its keys. */
 double source_weight_of_keys(const struct source *source, const char *keys);

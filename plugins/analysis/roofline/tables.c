@@ -466,7 +466,7 @@ static void add_kernels(struct ta_ctx *ctx, const struct ta_partial *kernels,
 
 /* ---- devices -------------------------------------------------------------------------------- */
 
-/* FLOPs of a device, and those of the unit that has most of them. */
+/* FLOPs of a device, and the FLOPs of the unit that has most of them. */
 struct flops {
     double all, most;
     const char *unit;

@@ -40,7 +40,7 @@ static bool ends_in_counted_word(struct ta_slice text)
     return false;
 }
 
-/* The last number of the name that stands after a separator. */
+/* The last number in the name that follows a separator. */
 static struct pattern pattern_of(struct stages *stages, const struct stage *stage)
 {
     struct pattern pattern = {.name = stage->name, .source = stage->source};

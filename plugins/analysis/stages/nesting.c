@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which stage runs inside which, and what share of the time each takes.
  *
- * Stages have no start times and may nest, so their totals may hold the same time twice.  Shares
- * are of parts that do not: those of one source add up to at most 1.
+ * Stages have no start times and may nest, so their totals may hold the same time twice. Shares are
+ * of parts that do not nest: the shares of one source add up to at most 1.
  *
  *   1. The time is that of the enclosing stage of the same scope ("scope/total"), else of the
  *      sessions of the rank, else of an enclosing stage without a scope, else the time from the
@@ -143,7 +143,7 @@ struct base {
     const char *what;
 };
 
-/* The time of the run, TA_MISSING when nothing tells. */
+/* The time of the run, TA_MISSING when it is unknown. */
 static struct base time_of_run(const struct scope *scope)
 {
     const int64_t least = total_of(&scope->at[scope->longest]);
@@ -198,7 +198,7 @@ static void share_out(struct scope *scope)
                 part_of(outer->name) != part_of(inner->name))
                 continue;
             inner->inside = outer->family;
-            inner->encloses = true; /* no share beside the outer one */
+            inner->encloses = true; /* no share next to the outer one */
         }
     nest_denoising(scope->at, scope->n, scope->sessions_ns);
     for (size_t i = 0; i < scope->n; i++) {
@@ -276,7 +276,7 @@ void share_stages(struct stages *stages)
                               .marks = marks_of(stages->walls, rank)};
         share_out(&scope);
     }
-    /* The shares of other scopes become parts of that of the stage around them. */
+    /* The shares of other scopes become parts of the share of the stage around them. */
     /* The stage of an engine that holds the stages of other scopes. */
     struct stage *found = NULL;
     bool has_inner = false;

@@ -2,9 +2,9 @@
 /* stages.by_name, stages.derived and stages.over_ranks: stages, sections and timed operations of
  * the dumps.
  *
- * A row of the partial is a stage of a rank.  Which stage is a part of which and what its share is
- * follows when all are known: nesting.c; parts of one that a number tells apart: family.c; what is
- * a stage but was recorded otherwise: denoising.c. */
+ * A row of the partial is a stage of a rank. Which stage is a part of which and what its share is
+ * follows when all are known: nesting.c; numbered parts of one stage: family.c; what is a stage but
+ * was recorded otherwise: denoising.c. */
 #include "stages.h"
 
 #include <stdlib.h>
@@ -220,7 +220,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         bool timer = own == CONSOLE && n_sessions == 0;
         has_stages[own] = true;
         if (timer) {
-            /* Where a console tells of no session, an event timer knows nothing of the run. */
+            /* Where a console shows no session, an event timer knows nothing of the run. */
             const struct ta_slice name = ta_trace_text(trace, stages[i].name);
             timer = name.len && memmem(name.ptr, name.len, ARROW, strlen(ARROW)) != NULL;
         }
@@ -277,14 +277,14 @@ static int by_rank_and_place(const void *left, const void *right)
     return (a->row[FIRST] > b->row[FIRST]) - (a->row[FIRST] < b->row[FIRST]);
 }
 
-/* Whether a source is one of Inferix; "stages" are those of its report. */
+/* Whether a source is one of Inferix; "stages" come from its report. */
 static bool is_of_inferix(struct ta_slice source)
 {
     return ta_slice_equal(source, TA_LIT("console")) || ta_slice_equal(source, TA_LIT("stages"));
 }
 
-/* Those of files without stages count where no other is known, or where a file has lost its own as
- * a copy of them. */
+/* Sessions of files without stages count where no other is known, or where a file has lost its own
+ * as a copy of them. */
 int64_t sessions_of(const struct stages *stages, int64_t rank, struct ta_slice group)
 {
     int64_t sum = TA_MISSING, beside = TA_MISSING, without = TA_MISSING;
@@ -334,7 +334,7 @@ static bool gather(struct stages *stages, const struct ta_refs *in)
         slot[i].place = 2 * (slot[i].row[FIRST] & UINT32_MAX) + 1;
     }
     /* A stage table has several stages of a scope, or at least their total; a slash in a name that
-     * stands alone, such as that of "loading/caching" on a console, divides nothing. */
+     * is alone, such as "loading/caching" on a console, divides nothing. */
     struct stage *at = stages->at;
     qsort(at, stages->n, sizeof *at, by_rank_and_scope);
     for (size_t first = 0, end; first < stages->n; first = end) {

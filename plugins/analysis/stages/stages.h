@@ -44,14 +44,14 @@ struct stage {
     const int64_t *row;
     struct ta_slice name, scope; /* of "engine/total" the scope is "engine", else it is empty */
     struct ta_slice source;      /* the scope, or what its kind of dump calls such rows */
-    struct ta_slice group;   /* sources whose stages are of one run: Inferix's report and console */
-    struct ta_slice beside;  /* the source among whose stages it stands in the order of the run */
+    struct ta_slice group;  /* sources whose stages are of one run: Inferix's report and console */
+    struct ta_slice beside; /* the source among whose stages it is listed in the order of the run */
     const struct made *made; /* of a stage that was not recorded; else NULL */
     struct ta_slice family;  /* "chunk_N" for chunk_0, chunk_1 …; else the name */
     struct ta_slice inside;  /* the stage around it as far as that is known, else empty */
-    int64_t order;           /* among those of its rank as the dump has them, from 1 */
-    int64_t place;           /* in the order of the run, even numbers between those of stages */
-    bool encloses;           /* others run inside, so that it is not counted beside them */
+    int64_t order;           /* among the rows of its rank as the dump has them, from 1 */
+    int64_t place;           /* in the order of the run, even numbers between the recorded stages */
+    bool encloses;           /* others run inside, so that it is not counted in addition to them */
     int64_t inner_ns;        /* of a family that encloses others: what these take, else 0 */
     double share;            /* NAN without one */
     double own_share;        /* of the first of such a family: of what the others leave */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From the samples of files to series.
  *
- * A stamped sample that several files hold, such as those of an earlier session of the process,
- * counts once.  A file has up to hours of samples: what is kept of it is bounded. */
+ * A stamped sample in several files, such as the samples of an earlier session of the process,
+ * counts once. A file has up to hours of samples: what is kept of it is bounded. */
 #include "base/vec.h"
 #include "telemetry.h"
 
@@ -98,7 +98,7 @@ static void fill_readings(struct packing *p, struct ta_samples samples)
                 (struct reading){samples.sample.time_ns, samples.sample.value + 0.0}; /* −0 is 0 */
 }
 
-/* A reading and what tells it apart from others of its moment: the file, if it has no stamp, and
+/* A reading and what distinguishes it from others of its moment: the file, if it has no stamp, and
  * how many of that moment came before in the file. */
 struct moment {
     struct reading reading;

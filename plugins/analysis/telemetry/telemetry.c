@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* telemetry.by_rank, .sampling, .limits and .timeline and energy.by_rank: what was sampled beside a
+/* telemetry.by_rank, .sampling, .limits and .timeline and energy.by_rank: what was sampled during a
  * run.
  *
- * Samples of single devices win over sums and largest values of all of them.  A power of 0 is no
+ * Samples of single devices win over sums and largest values of all of them. A power of 0 is no
  * sample, and a device of which all samples are 0 is none. */
 #include "telemetry.h"
 

@@ -79,7 +79,7 @@ struct series {
     size_t first, end;           /* readings of `all`, by time: exact ones */
     size_t first_mean, end_mean; /* means that stand for more, by time in each file */
     size_t first_row, end_row;   /* of the partial */
-    struct summary summary;      /* of the samples behind the means */
+    struct summary summary;      /* of the samples that the means are over */
     size_t outside;              /* samples that are not of the run */
     bool used, is_dated;
 };

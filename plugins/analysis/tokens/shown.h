@@ -36,7 +36,7 @@ struct shown {
     int64_t per_step;         /* passes of the denoiser in a step; 0: they differ */
     int64_t attention_ns, kernel_ns;
     int64_t product_flop;         /* of all products: GEMMs, convolutions, attention */
-    int64_t product_ns, known_ns; /* kernels of products, and those of them with known FLOPs */
+    int64_t product_ns, known_ns; /* their kernels, and kernels with known FLOPs */
 };
 
 /* How guidance (CFG) is calculated. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How the page looks and what it can do: style sheets and script, in the page or in files beside
- * it, and the policy that lets exactly them run.
+/* How the page looks and what it can do: style sheets and script, in the page or in separate files,
+ * and the policy that lets exactly them run.
  *
  * In the page they are allowed by their hashes; data can bring in neither code nor style nor a
- * request.  Hosts that allow no style within a page show one whose style is a file of theirs. */
+ * request. Hosts that allow no style within a page show one whose style is a file of theirs. */
 #include "html.h"
 #include "render/chart/svg.h"
 #include "render/sink.h"
@@ -46,7 +46,7 @@ static const char *const scripts[] = {
     "})();\n",
 };
 
-/* What tells a file of ours. */
+/* The signature of our files. */
 #define SIGNATURE "/* Made by traceanalyze. */\n"
 
 /* All parts as one text; NULL when out of memory. */
@@ -117,7 +117,7 @@ enum ta_status html_assets(const struct page *page)
     const struct texts texts = {.sheet = join_parts(&arena, sheets, TA_LENGTH(sheets)),
                                 .chart_sheet = ta_chart_css(&arena),
                                 .script = join_parts(&arena, scripts, TA_LENGTH(scripts))};
-    /* A page that is one file, or goes to standard output, has nothing beside it. */
+    /* A page that is one file, or goes to standard output, has no other files. */
     const bool is_split = page->options->split_assets && !ta_sink_is_single(page->sink);
     enum ta_status status = TA_OK;
     if (!texts.sheet || !texts.chart_sheet || !texts.script) {

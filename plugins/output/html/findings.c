@@ -55,8 +55,8 @@ static void put_saving(const struct page *page, const struct ta_finding *finding
     ta_puts(page->out, "</dd></div>\n");
 }
 
-/* Which row `n` cells are of, "First block · Session · rank 0", linked to that row when it stands
- * in the page, else to the table. */
+/* Which row `n` cells are of, "First block · Session · rank 0", linked to that row when it is in
+ * the page, else to the table. */
 static void put_evidence_row(const struct page *page, const struct ta_table *table, size_t row,
                              const struct ta_evidence *evidence, size_t n)
 {
@@ -85,7 +85,7 @@ static void put_evidence_row(const struct page *page, const struct ta_table *tab
     ta_puts(page->out, "</a>");
 }
 
-/* Which row `n` cells are of, and what stands there and where to see more, which stay together. */
+/* Which row `n` cells are of, their values and where to see more, which stay together. */
 static void put_evidence(const struct page *page, const struct ta_table *table, size_t row,
                          const struct ta_evidence *evidence, size_t n)
 {

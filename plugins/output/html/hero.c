@@ -62,7 +62,7 @@ void html_tiles(const struct page *page, const struct ta_section *section)
         ta_puts(page->out, "</dl>\n");
 }
 
-/* Those of the first screen. */
+/* The figures of the first screen. */
 static void put_figures(const struct page *page)
 {
     const struct ta_scalar *figures[TA_FIGURES_MOST];
@@ -172,7 +172,7 @@ static void put_recordings(const struct page *page)
             html_put(page, "<p class=\"facts\">%s</p>\n", accounts->findings[i].text);
 }
 
-/* Names are those of folders: what is no letter of a URL is written by its number. */
+/* Names are folder names: characters that a URL does not allow are written by their numbers. */
 static void put_url(struct ta_file *out, const char *name)
 {
     for (const unsigned char *c = (const unsigned char *)name; *c; c++)

@@ -167,7 +167,7 @@ static void put_heading(const struct page *page, const struct ta_section *sectio
         html_put(page, "<h3 class=\"part\">%s</h3>\n", section->title);
 }
 
-/* Whether the line on what its items come to stands there. */
+/* Whether the line on what its items come to is there. */
 static bool is_on_first_screen(const struct page *page, const struct ta_section *section)
 {
     return ta_report_kind(page->report) == TA_REPORT_RUN &&

@@ -55,7 +55,7 @@ void html_said_name(const struct page *page, struct ta_slice name);
 /* Bytes of the first of the two runs in which html_name() writes a name; all if it is short. */
 size_t html_name_split(struct ta_slice name);
 
-/* assets.c: policy, style and script, in the page or beside it. */
+/* assets.c: policy, style and script, in the page or in separate files. */
 enum ta_status html_assets(const struct page *page) TA_MUST_CHECK;
 
 /* hero.c: title, verdict, picture, first findings, key figures, the line on data quality. */

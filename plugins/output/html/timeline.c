@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The section of the timeline.  A script draws the slices; without one the static overview of the
- * whole run stands in its place. */
+/* The section of the timeline. A script draws the slices; without one the static overview of the
+ * whole run takes their place. */
 #include "timeline.h"
 
 #include "base/write/file.h"
@@ -37,7 +37,7 @@ static size_t duration_of(const struct ta_table *table, size_t start)
     return SIZE_MAX;
 }
 
-/* Those of tables with a rank, a start on the clock of the rank's file and a duration: "start_ns"
+/* Columns of tables with a rank, a start on the clock of the rank's file and a duration: "start_ns"
  * and "dur_ns", or both with the same word in front. */
 struct range_columns timeline_range_columns(const struct page *page, const struct ta_table *table)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The bytes that travel to the script (timeline_data.js reads them).
  *
- * All numbers are varints.  First the texts, labels, files, tracks and lanes; then columns, one
+ * All numbers are varints. First the texts, labels, files, tracks and lanes; then columns, one
  * after the other, each with its length in front and each over all lanes: gaps, durations, labels,
- * launching tracks, launch delays, busy bins; times and values of counters.  Like stands beside
- * like, which is what deflate is good at.
+ * launching tracks, launch delays, busy bins; times and values of counters. Similar values are
+ * adjacent, which is what deflate compresses well.
  *
- * In the lanes are slices that the page holds as they are; the others are summed up in bins.  Parts
+ * In the lanes are slices that the page holds as they are; the others are summed up in bins. Parts
  * of about the same size are packed at the same time. */
 #include "timeline.h"
 
@@ -250,7 +250,7 @@ static void put_lane(const struct lanes *lanes, struct lanes_part *part, struct 
 static enum ta_status pack_part(struct ta_ctx *ctx, size_t i, void *user)
 {
     const struct lanes *lanes = user;
-    /* On its own stack: other threads write to the parts beside it, in the same lines of cache. */
+    /* On its own stack: other threads write to the neighboring parts, in the same cache lines. */
     struct lanes_part part = lanes->parts[i];
     double *busy = calloc(lanes->pick->bins, sizeof *busy);
     bool done = busy != NULL;
@@ -305,7 +305,7 @@ static bool part_lanes(struct lanes *lanes)
     return true;
 }
 
-/* The columns after those of the lanes. */
+/* The columns after the columns of the lanes. */
 enum { TIMES, VALUES, COUNTER_COLUMNS };
 
 struct packer {
@@ -318,7 +318,7 @@ struct packer {
 
 /* ---- texts and labels: each once ------------------------------------------------------------ */
 
-/* 0 stands for a text that was not recorded. */
+/* 0 means a text that was not recorded. */
 static void put_text(struct packer *p, struct bytes *to, struct ta_slice text)
 {
     if (!text.ptr) {

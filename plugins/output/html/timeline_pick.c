@@ -50,7 +50,8 @@ static size_t unite(struct window *windows, size_t n)
     return kept;
 }
 
-/* Those of a run that lasts so long; what lasts a large part of it is seen without all slices. */
+/* The windows of a run that lasts so long; what lasts a large part of it is seen without all
+ * slices. */
 static size_t list_windows(const struct page *page, int64_t span_ns,
                            struct window windows[WINDOWS_MOST])
 {

@@ -8,7 +8,7 @@
 #include <cairo-pdf.h>
 #include <time.h>
 
-/* Stands after the end of file marker: a comment of ours within the last bytes of the file. */
+/* Follows the end of file marker: a comment of ours within the last bytes of the file. */
 #define SIGNATURE "% traceanalyze"
 
 enum { MARGIN = 50, MARGIN_TOP = 58, MARGIN_BOTTOM = 56 };

@@ -2,8 +2,8 @@
 /* The parts of the PDF report.
  *
  * The report is composed twice by the same code: the first pass only measures, so that the second
- * one knows the number of pages.  A part asks for room, draws at `y` and moves it down; what
- * it draws may be nothing (pass one, trials), how far it moves may not depend on that. */
+ * one knows the number of pages. A part asks for room, draws at `y` and moves it down; what it
+ * draws may be nothing (pass one, trials), but the distance it moves may not depend on that. */
 #ifndef TA_PLUGIN_PDF_H
 #define TA_PLUGIN_PDF_H
 
@@ -211,7 +211,7 @@ void pdf_quality(struct pdf *pdf);
 /* method.c: how figures are to be read, and what the columns mean where all tables stand. */
 void pdf_method(struct pdf *pdf);
 
-/* Place of a table, from where it stands in the report; false when the report has none. */
+/* Place of a table, from its place in the report; false when the report has none. */
 bool pdf_table_place(const struct pdf *pdf, const char *table, char place[PDF_PLACE_MAX]);
 
 #endif

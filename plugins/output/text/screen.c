@@ -213,7 +213,7 @@ static bool is_like_picture(const struct ta_table *table)
     return table->chart && table->chart->kind == TA_CHART_STACKED_BARS;
 }
 
-/* Beside the picture first those that say something else. */
+/* Next to the picture, figures that say something else come first. */
 static void add_tables(struct screen *screen, struct plan *plan)
 {
     for (int pass = 0; pass < 2; pass++)

@@ -329,7 +329,7 @@ static struct ta_slice head_line(const struct layout *layout, size_t column, int
 {
     const char *title = layout->table->columns[column].title;
     const size_t length = strlen(title), first = layout->slots[column].head;
-    if (first == length) /* a head of one line stands next to the rows */
+    if (first == length) /* a head of one line is next to the rows */
         return line ? ta_slice_of(title) : TA_LIT("");
     return line ? ta_slice_of(title + first + 1) : (struct ta_slice){title, first};
 }
@@ -364,7 +364,7 @@ static void put_heads(const struct layout *layout)
     }
 }
 
-/* A remark that has no room beside its row stands below it. */
+/* A remark that has no room next to its row is printed below it. */
 static void put_remark(const struct layout *layout, size_t row)
 {
     char buffer[CELL_MAX], line[512];

@@ -29,8 +29,8 @@ void text_reset(const struct page *page);
 void text_heading(const struct page *page, const char *title);
 void text_blanks(const struct page *page, size_t n);
 
-/* Writes a paragraph and ends the line.  The cursor stands at column `indent`, where further
- * lines begin as well. */
+/* Writes a paragraph and ends the line. The cursor is at column `indent`, where further lines begin
+ * as well. */
 void text_wrap(const struct page *page, const char *text, size_t indent);
 
 /* A paragraph of its own, moved in; nothing for an empty text or NULL. */
@@ -46,7 +46,7 @@ void text_head(const struct page *page);
 
 /* ---- parts (parts.c) ------------------------------------------------------------------- */
 
-/* The first words of every summary, and what tells report.txt from other text files. */
+/* The first words of every summary, which distinguish report.txt from other text files. */
 #define TEXT_SIGNATURE "traceanalyze "
 
 enum { TEXT_SAVING_MAX = TA_SAVING_TEXT_MAX + TA_UNIT_TEXT_MAX + 32, TEXT_QUALITY_MAX = 300 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a file leaves behind once it is read, before those of other files are known. */
+/* What is kept of a file once it is read, before the other files are known. */
 #ifndef TA_SUMMARY_INGESTED_H
 #define TA_SUMMARY_INGESTED_H
 

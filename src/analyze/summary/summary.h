@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Summaries: what files leave behind once they are read, as text that can be saved, sent and
- * merged.
+/* Summaries: what is kept of files once they are read, as text that can be saved, sent and merged.
  *
  * A summary holds the facts of its files, the records of dumps that wait for all files, and the
- * merged partials of the rest (docs/adr/0017-summaries.md).  Everything that depends on other
- * files, ranks above all, is decided when all summaries of a run are together, so that a report of
- * summaries is that of the files, byte for byte.  The text is JSON, schemas/summary-1.schema.json;
- * a saved one is gzip of it. */
+ * merged partials of the rest (docs/adr/0017-summaries.md). Everything that depends on other files,
+ * ranks above all, is decided when all summaries of a run are together, so that a report from
+ * summaries equals the report from the files, byte for byte. The text is JSON,
+ * schemas/summary-1.schema.json; a saved one is gzip of it. */
 #ifndef TA_SUMMARY_SUMMARY_H
 #define TA_SUMMARY_SUMMARY_H
 
@@ -50,7 +49,7 @@ enum ta_status ta_summary_unpack(struct ta_ctx *ctx, struct ta_slice packed,
 /* Whether a file that begins so is a summary. */
 bool ta_summary_is(struct ta_slice head);
 
-/* What a summary says of its files; it stands at its beginning. */
+/* What a summary says of its files; it is at its beginning. */
 struct ta_summary_head {
     const char *title, *version; /* of the program that wrote it */
     struct ta_quality job;
@@ -66,9 +65,9 @@ enum ta_status ta_summary_read_head(struct ta_ctx *ctx, struct ta_slice text,
                                     bool *more) TA_MUST_CHECK;
 void ta_summary_head_free(struct ta_summary_head *head);
 
-/* Adds the partials and records of a whole text to those of a run: file i of the summary is
- * files[index_of[i]], whose facts are there.  With TA_ERR_INPUT, which names the byte offset,
- * nothing was added.  `plan` is that of the partials. */
+/* Adds the partials and records of a whole text to the run's: file i of the summary is
+ * files[index_of[i]], whose facts are there. With TA_ERR_INPUT, which names the byte offset,
+ * nothing was added. `plan` is the plan of the partials. */
 enum ta_status ta_summary_merge(struct ta_ctx *ctx, struct ta_slice text, const size_t *index_of,
                                 size_t n_files, struct ta_ingested *files,
                                 const struct ta_plan *plan,

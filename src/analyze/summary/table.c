@@ -199,7 +199,7 @@ static void take_buckets(struct ta_summary_in *in, struct ta_dist *dist)
         ta_pull_fail(&in->pull, "a distribution has too many samples, or none");
 }
 
-/* What the members of the object make of a distribution; its memory is that of `in`. */
+/* Makes a distribution from the members of the object; its memory belongs to `in`. */
 static struct ta_dist take_dist(struct ta_summary_in *in)
 {
     struct ta_dist dist = {0};

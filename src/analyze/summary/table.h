@@ -44,7 +44,7 @@ struct ta_summary_in {
  * checks that this could be done.  `pull` says what is wrong. */
 void ta_summary_take_table(struct ta_summary_in *in, const struct ta_analysis_ops *ops, size_t i,
                            struct ta_partial *into);
-/* The text behind a place in the list. */
+/* The text at a place in the list. */
 struct ta_slice ta_summary_take_text(struct ta_summary_in *in);
 
 #endif

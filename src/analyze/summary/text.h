@@ -5,7 +5,7 @@
 
 #include "base/vec.h"
 
-/* The comment in the header of a saved summary, which tells it from other gzip files. */
+/* The comment in the header of a saved summary, which distinguishes it from other gzip files. */
 #define TA_SUMMARY_COMMENT "traceanalyze.summary/1"
 
 /* Zero-initialize to start; free(at) to end.  A failed allocation is remembered. */
@@ -30,7 +30,7 @@ void ta_text_key(struct ta_text *text, const char *key);
 
 /* null for TA_MISSING. */
 void ta_text_int(struct ta_text *text, int64_t value);
-/* null for UINT64_MAX, which stands for "nowhere". */
+/* null for UINT64_MAX, which means "nowhere". */
 void ta_text_uint(struct ta_text *text, uint64_t value);
 /* A number of 128 bits, as a string: few readers of JSON have room for it. */
 void ta_text_wide(struct ta_text *text, unsigned __int128 value);

@@ -57,7 +57,7 @@ static void put_records(const struct ta_summary_scope *scope, struct parts *part
     ta_text_putc(text, ']');
 }
 
-/* What the analysis was told: a run that tells it something else cannot go on from here. */
+/* The options that the analysis was given: a run with other ones cannot go on from here. */
 static void put_options(struct ta_text *text, const struct ta_entry *entry)
 {
     const struct ta_option *options = entry->plugin.options;

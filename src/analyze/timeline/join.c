@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The parts that the files of a run leave behind, as one timeline. */
+/* Joins the parts that the files of a run yield into one timeline. */
 #include "analyze/timeline/timeline.h"
 
 #include "base/vec.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A trace to lanes of slices.
  *
- * Spans come by track and start.  A host span stands in the lane of its depth, any other in the
- * first lane that is free; so no two slices of a lane overlap, and a lane can be written as one
- * walk over time.  When a trace has more spans than may be kept, those below a duration are left
- * out and summed up in bins. */
+ * Spans come by track and start. A host span is in the lane of its depth, any other in the first
+ * lane that is free; so no two slices of a lane overlap, and a lane can be written as one walk over
+ * time. When a trace has more spans than may be kept, those below a duration are left out and
+ * summed up in bins. */
 #include "analyze/timeline/labels.h"
 #include "analyze/timeline/program.h"
 #include "analyze/timeline/samples.h"

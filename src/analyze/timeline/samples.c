@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Counters: the series of a trace, and what was sampled beside a run.
+/* Counters: the series of a trace, and what was sampled during a run.
  *
  * Of a long series each of 2048 parts of its time keeps its first, last, least and largest sample
  * (M4: Jugel and others, VLDB 2014), which draw the same line at that resolution as all of them. */

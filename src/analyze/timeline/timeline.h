@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Making a timeline: each trace leaves a part behind, the parts become one. */
+/* Making a timeline: each trace yields a part, the parts become one. */
 #ifndef TA_TIMELINE_TIMELINE_H
 #define TA_TIMELINE_TIMELINE_H
 
@@ -36,19 +36,19 @@ struct ta_part_label {
     enum ta_slice_kind kind;
 };
 
-/* What one file leaves behind; its rank and path are not known yet. */
+/* What one file yields; its rank and path are not known yet. */
 struct ta_timeline_part {
     struct ta_arena arena;
     struct ta_timeline_file file;
     struct ta_part_label *labels; /* malloc'd */
     size_t n_labels;
     int64_t origin_ns; /* time 0 of the part in ns since 1970, or TA_MISSING */
-    bool is_dump;      /* its times are those of the wall clock of its host */
+    bool is_dump;      /* its times are on the wall clock of its host */
 };
 
-/* Packs a trace with at most `most` slices; the shortest are left out first.  Samples of devices
- * are those of `samples`, which is the same trace, or the dump that the spans are made of and has
- * none before them.  NULL after ta_fail(). */
+/* Packs a trace with at most `most` slices; the shortest are left out first. Samples of devices
+ * come from `samples`, which is the same trace, or the dump that the spans are made of and has none
+ * before them. NULL after ta_fail(). */
 struct ta_timeline_part *ta_timeline_pack(struct ta_ctx *ctx, struct ta_timeline_pool *pool,
                                           const struct ta_trace *trace,
                                           const struct ta_trace *samples,

@@ -59,7 +59,7 @@ void ta_put_json(struct ta_file *out, struct ta_slice text, bool in_script)
 {
     ta_putc(out, '"');
     const char *plain = text.ptr; /* what need not change is put in one piece */
-    const char *const special = in_script ? "\"\\<>&" : "\"\\"; /* those of scripts besides */
+    const char *const special = in_script ? "\"\\<>&" : "\"\\"; /* and the characters of scripts */
     while (text.len) {
         text = skip(text, plain_length(text, special));
         if (!text.len)

@@ -34,8 +34,8 @@ void ta_file_start_draft(struct ta_file *draft);
 void ta_file_take(struct ta_file *file, struct ta_file *draft);
 
 /* From here on, which is the start of the file, everything goes through gzip; the helpers of `ctx`,
- * which must outlive the file, pack.  `comment` stands in the header, as the signature of such
- * files.  Without memory the file has failed. */
+ * which must outlive the file, pack. `comment` goes into the header, as the signature of such
+ * files. Without memory the file has failed. */
 void ta_file_pack(struct ta_ctx *ctx, struct ta_file *file, const char *comment);
 
 /* Whether ta_file_patch() can work: of a file that is not packed, and no pipe. */

@@ -35,7 +35,7 @@ enum ta_status ta_gate_refuse(struct ta_ctx *ctx, const char *text, const char *
 
 /* ---- words -------------------------------------------------------------------------------- */
 
-/* What stands for itself. */
+/* A character that matches itself. */
 static const struct {
     const char *word;
     enum ta_gate_kind kind;
@@ -260,7 +260,7 @@ bool ta_gate_trips(const struct ta_gate *gate, double number)
     return false;
 }
 
-/* Linear in most cases: what a star stands for grows only when what follows does not fit. */
+/* Linear in most cases: what a star matches grows only when what follows does not fit. */
 bool ta_gate_fits(struct ta_slice pattern, struct ta_slice name)
 {
     size_t p = 0, n = 0, star = SIZE_MAX, from = 0;

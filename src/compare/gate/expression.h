@@ -51,7 +51,7 @@ bool ta_gate_trips(const struct ta_gate *gate, double number);
 /* Whether a name fits the pattern as a whole. */
 bool ta_gate_fits(struct ta_slice pattern, struct ta_slice name);
 
-/* Refuses a gate because of what stands at a place of its text. */
+/* Refuses a gate because of an error at a place of its text. */
 enum ta_status ta_gate_refuse(struct ta_ctx *ctx, const char *text, const char *place,
                               const char *format, ...) TA_PRINTF(4, 5);
 

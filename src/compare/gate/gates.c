@@ -165,7 +165,7 @@ static void note(const struct ta_gate *gate, const struct verdict *verdict, stru
             verdict->outcome == GATE_INCONCLUSIVE || verdict->outcome == GATE_ABSENT;
 }
 
-/* Those of one kind, or all others. */
+/* Findings of one kind, or all others. */
 static enum ta_status judge_those(struct gate_job *job, bool inconclusive, struct verdict *verdicts,
                                   struct ta_gates_outcome *outcome)
 {

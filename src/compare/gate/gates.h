@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Gates: what a report has to hold for a job to go on.
  *
- * They are judged by the tables of the report alone, those of a comparison or of one run, and what
- * became of them is a table of it, so that every output shows it. */
+ * They are judged by the tables of the report alone, of a comparison or of one run, and their
+ * outcome is a table of it, so that every output shows it. */
 #ifndef TA_GATE_GATES_H
 #define TA_GATE_GATES_H
 

@@ -18,7 +18,7 @@ struct verdict {
     const char *what;         /* in words */
     double base, new;         /* NaN where there is none */
     double change, low, high; /* relative change of it, and its interval; NaN where there is none */
-    double beyond; /* how far it went in the direction of the limit, to compare with others */
+    double beyond;            /* its distance past the limit, to compare with others */
     enum ta_unit unit;
     const char *reason;
 };
@@ -60,7 +60,7 @@ enum ta_status gate_judge_names(const struct gate_job *job, const struct ta_gate
 
 /* Whether the report compares runs. */
 bool gate_has_baseline(const struct gate_job *job);
-/* Whether some figure that tells how long the run takes could not be told. */
+/* Whether some figure that measures how long the run takes could not be judged. */
 bool gate_is_any_inconclusive(const struct gate_job *job);
 
 /* Whether the limit of a gate can be compared with values of a unit; refuses it otherwise. */

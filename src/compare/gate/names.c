@@ -94,7 +94,7 @@ static bool fits(const struct ta_gate *gate, const struct ta_refs *in, size_t fi
            (other.len && ta_gate_fits(gate->pattern, other));
 }
 
-/* The interval is that of totals; of means, too, as long as there are as many calls. */
+/* The interval is of totals; it holds for means, too, as long as there are as many calls. */
 static struct gate_change change_of(const struct ta_gate *gate, const struct ta_refs *in,
                                     size_t first, size_t row)
 {

@@ -114,7 +114,7 @@ static bool read_blocks(struct ta_arena *arena, const struct ta_refs *in, struct
     return true;
 }
 
-/* That of all ranks together, or of the only one. */
+/* The rate of all ranks together, or of the only one. */
 static double frame_rate(const struct ta_refs *in)
 {
     double of_all = NONE, of_one = NONE;
@@ -135,7 +135,7 @@ static double frame_rate(const struct ta_refs *in)
 
 /* ---- work and energy ---------------------------------------------------------------------- */
 
-/* Ranks that were not read are taken to be like the others; steps are those of the first rank. */
+/* Ranks that were not read are taken to be like the others; steps are the first rank's. */
 static double flop_of_step(const struct ta_refs *in, const struct scaling_run *run)
 {
     double sum = 0;

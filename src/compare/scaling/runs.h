@@ -16,7 +16,7 @@ enum scaling_basis {
     SCALING_BASES
 };
 
-/* Durations of a run in the order of time, and the figure that stands for them. */
+/* Durations of a run in time order, and the figure computed from them. */
 struct scaling_series {
     double *at; /* ns */
     size_t n;

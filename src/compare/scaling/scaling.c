@@ -21,8 +21,8 @@ const struct ta_part *const ta_scaling_parts[] = {&made, NULL};
 
 /* ---- the head ----------------------------------------------------------------------------- */
 
-/* The head of a comparison is that of two sides; the world size is that of the first of the other.
- */
+/* The head of a comparison has two sides; the world size is the one of the first run of the other
+ * side. */
 static bool describe(struct scaling *scaling, const char *title)
 {
     const struct scaling_run *first = scaling->runs, *last = scaling->runs + scaling->n - 1;

@@ -27,8 +27,8 @@ enum ta_scaling_kind {
     TA_SCALING_WEAK    /* everything: the same work for each rank */
 };
 
-/* Makes the report of a comparison of `n` frozen reports; `title` NULL is made from those of the
- * runs.  On TA_OK the caller owns *report. */
+/* Makes the report of a comparison of `n` frozen reports; `title` NULL is made from the titles of
+ * the runs. On TA_OK the caller owns *report. */
 enum ta_status ta_scaling(struct ta_ctx *ctx, const struct ta_registry *registry,
                           const struct ta_report *const *runs, size_t n, enum ta_scaling_kind kind,
                           const char *title, struct ta_report **report) TA_MUST_CHECK;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which of several copies of a set of records counts.
  *
- * What a file holds is broken down into holdings: rows of one table and rank; of samples those of
- * one signal, of figures and tags those of one name.  Sorted by folder, rank, kind and set,
- * holdings that are copies of each other stand side by side, the most exact one first. */
+ * What a file holds is broken down into holdings: rows of one table and rank; samples of one
+ * signal, figures and tags of one name. Sorted by folder, rank, kind and set, holdings that are
+ * copies of each other stand side by side, the most exact one first. */
 #include "ingest/dumps/dumps.h"
 
 #include "base/hash.h"
@@ -38,7 +38,7 @@ static uint64_t hash_of(const struct ta_trace *trace, ta_str id)
     return ta_hash_bytes(text.ptr, text.len, 0);
 }
 
-/* What tells rows of one table apart that are no copies of each other.  It is equal in all files
+/* What distinguishes rows of one table that are not copies of each other. It is equal in all files
  * but for the stages and sessions of consoles: these are looked for one by one in files that hold
  * the same more exactly, because they may have others. */
 static uint64_t detail_of(const struct ta_trace *trace, enum ta_dump_table table, const void *row)

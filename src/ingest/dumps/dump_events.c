@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Distinct names: those of sessions, and numbers of blocks and steps. */
+/* Distinct names: of sessions, and numbers of blocks and steps. */
 enum { NAMES_MOST = 1 << 16 };
 
 struct events {

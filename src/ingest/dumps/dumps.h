@@ -11,7 +11,7 @@
 struct ta_kept {
     struct ta_trace *trace;
     const char *shown;
-    int64_t rank;    /* that of the file; TA_MISSING: of none */
+    int64_t rank;    /* the file's rank; TA_MISSING: none */
     bool rank_known; /* not by default */
 };
 

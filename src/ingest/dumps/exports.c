@@ -116,7 +116,7 @@ static bool keeps_none(void *user, const void *row)
     return false;
 }
 
-/* Whether it is the most exact form of its export: those of one length stand together. */
+/* Whether it is the most exact form of its export: forms of one length are adjacent. */
 static bool is_first_form(const struct exported *at, size_t i)
 {
     return i == 0 || at[i - 1].n != at[i].n || at[i - 1].later != at[i].later;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Samples of earlier sessions.  Files are sorted by folder, set and rank, so that those of one
- * session stand side by side. */
+/* Samples of earlier sessions. Files are sorted by folder, set and rank, so that the files of one
+ * session are adjacent. */
 #include "ingest/dumps/dumps.h"
 
 #include "discover/discover.h"

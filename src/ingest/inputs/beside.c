@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reports among the inputs, and what lies beside them. */
+/* Reports among the inputs, and the files next to them. */
 #include "ingest/inputs/beside.h"
 
 #include "base/context.h"
@@ -25,7 +25,7 @@ static struct ta_slice stem_of(const char *path)
     return (struct ta_slice){path, folder + strcspn(path + folder, ".")};
 }
 
-/* Whether `path` stands beside the report where its products do. */
+/* Whether `path` is next to the report where its products are. */
 static bool is_at_product(const char *path, const char *report)
 {
     static const char *const folders[] = {"tables/", "charts/"};
@@ -51,7 +51,7 @@ static bool is_product(const struct ta_inputs *inputs, const struct ta_source *s
     return false;
 }
 
-/* A page is another form of the report beside it, which has all rows. */
+/* A page is another form of the report next to it, which has all rows. */
 static bool is_page_of(const struct ta_source *page, const struct ta_source *report)
 {
     const struct ta_slice stem = stem_of(page->path);

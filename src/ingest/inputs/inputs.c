@@ -122,7 +122,7 @@ static bool add_members(struct ta_sources *sources, struct ta_summary_file *summ
         member.path = summary->path;
         member.summary = summary;
         member.member = i;
-        member.size = i ? 0 : summary->size; /* the first one stands for the work */
+        member.size = i ? 0 : summary->size; /* the first one represents the work */
         if (!ta_vec_push(&sources->list, member))
             return false;
     }
@@ -174,7 +174,7 @@ static bool is_read(const struct ta_sources *sources, const struct ta_summary_he
     return false;
 }
 
-/* Leaves out summaries that lie beside the traces that they are of. */
+/* Leaves out summaries next to the traces that they were made from. */
 static void leave_out_copies(struct ta_inputs *inputs)
 {
     size_t kept = 0;
@@ -220,7 +220,7 @@ static enum ta_status unfold(struct ta_ctx *ctx, struct ta_inputs *inputs)
     return TA_OK;
 }
 
-/* Traces are summed up, summaries are that already: those of an earlier run in the same folder. */
+/* Traces are summed up, summaries already are: from an earlier run in the same folder. */
 static void pass_over(struct ta_ctx *ctx, struct ta_inputs *inputs)
 {
     for (size_t i = 0; i < inputs->summaries.n; i++) {

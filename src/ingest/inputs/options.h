@@ -25,14 +25,14 @@ struct ta_run_options {
     const char *price;       /* of a GPU per hour, such as "2.50USD"; NULL: not known */
     const char *run;         /* name of the run, or recording, to report on; NULL: all */
     const char *const *run_of; /* of several inputs to compare: by input; NULL: `run` of all */
-    bool together;           /* all files are one recording, whatever they look like */
-    const char *const *maps; /* traces with captures of the graphs that the inputs replay */
+    bool together;             /* all files are one recording, whatever they look like */
+    const char *const *maps;   /* traces with captures of the graphs that the inputs replay */
     size_t n_maps;
-    const char *title;       /* NULL is made from the input's name */
+    const char *title;              /* NULL is made from the input's name */
     const struct ta_wanted *wanted; /* analyses that run; NULL: all */
     bool timeline;                  /* make ta_report_timeline() */
-    bool summaries;      /* each file leaves a summary behind (ta_ingested.packed) and nothing in
-                            the partials; `title` and `version` go into it */
+    bool summaries; /* each file yields a summary (ta_ingested.packed) and nothing in the partials;
+                       `title` and `version` go into it */
     const char *version; /* of the program */
     ta_progress *progress;
     void *progress_user;

@@ -203,7 +203,7 @@ static bool set_accounts(const struct ta_joined *parts, size_t n, const struct t
 
 /* ---- together ------------------------------------------------------------------------------ */
 
-/* What analyses make of tables alone, which may be those of reports. */
+/* What analyses make of tables alone, which may come from reports. */
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_plan *plan, struct ta_report *out)
 {
     struct ta_partial_set *none = ta_partial_set_new(plan);

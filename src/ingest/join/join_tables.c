@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables of several reports, row beside row or name by name. */
+/* The tables of several reports, row by row or name by name. */
 #include "ingest/join/join.h"
 #include "report/tables.h"
 #include "report/words.h"
@@ -48,13 +48,13 @@ static const struct ta_kind *copy_kinds(struct ta_arena *arena, const struct ta_
     return copy;
 }
 
-/* Draws the joined table as that of the first part, which may be freed before it. */
+/* Draws the joined table like the table of the first part, which may be freed before it. */
 static void copy_charts(struct ta_arena *arena, const struct ta_table *model,
                         struct ta_table_builder *out)
 {
     for (const struct ta_chart *chart = model->chart; chart; chart = chart->next) {
         struct ta_chart copy = *chart;
-        copy.whole = 0; /* that of one part */
+        copy.whole = 0; /* the whole of one part */
         copy.id = copy_text(arena, chart->id);
         copy.title = copy_text(arena, chart->title);
         copy.caption = copy_text(arena, chart->caption);
@@ -206,7 +206,8 @@ static double whole_of(const struct joining *j, const struct named *rows, size_t
     return isnan(self) ? sum_of(j, rows, n, TA_OVER_TIME) : self;
 }
 
-/* Sample deviation of all calls, of those of the rows: the squares within and between them. */
+/* Sample deviation of all calls, from the deviations of the rows: the squares within and between
+ * them. */
 static struct ta_cell pool(const struct joining *j, const struct named *rows, size_t n)
 {
     const double calls = sum_of(j, rows, n, TA_OVER_CALLS);

@@ -20,7 +20,7 @@ struct computing {
     struct ta_intervals unknown; /* starts of activities whose launch was not recorded */
     struct computing_time *at;   /* by track and time */
     size_t n, max;
-    size_t near; /* where the last search ended: the next is seldom far */
+    size_t near; /* where the last search ended: the next is rarely far */
     bool is_made, failed;
 };
 

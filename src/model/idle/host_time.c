@@ -17,8 +17,8 @@ static enum ta_event_class class_of(const struct host_time *host, ta_row row)
 }
 
 /* Hands the cause that is open from `row` on down to what is called in it; returns the first row
- * after.  Parents come before their children, and those of one span stand together but for what
- * crosses its end. */
+ * after. Parents come before their children, and the pieces of one span are adjacent except for
+ * what crosses its end. */
 static ta_row hand_down_from(struct host_time *host, ta_row row)
 {
     const struct ta_spans *s = &host->spans;

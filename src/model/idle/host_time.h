@@ -15,7 +15,7 @@ struct host_time {
     struct ta_spans spans;
     struct ta_tracks tracks;
     struct ta_categories categories;
-    uint8_t *work; /* enum ta_host_work by row, that of the nearest cause around it if any */
+    uint8_t *work; /* enum ta_host_work by row, the work of the nearest cause around it if any */
     struct ta_intervals profiler, loading; /* of the process as a whole, united */
     size_t near_profiler, near_loading;    /* intervals of them where the last search ended */
     struct ta_interval clear;              /* around that search: none of them is in it */

@@ -89,7 +89,7 @@ void idle_record_free(struct idle_record *record)
     ta_map_free(&record->merged);
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- reporting to the watcher ---------------------------------------------------------------- */
 
 /* Few gaps have more than two causes. */
 static void add_part(struct ta_idle_parts *parts, const struct ta_idle_piece *piece)
@@ -109,7 +109,7 @@ static void add_part(struct ta_idle_parts *parts, const struct ta_idle_piece *pi
     }
 }
 
-/* Tells a piece to the watcher, and of the gap. */
+/* Reports a piece to the watcher, and the gap that it is of. */
 static void tell_piece(const struct ta_idle_watcher *watcher, struct ta_idle_parts *parts,
                        const struct ta_idle_piece *piece)
 {

@@ -32,7 +32,7 @@ void idle_record_piece(struct idle_record *record, const struct ta_idle_piece *p
 
 void idle_record_free(struct idle_record *record);
 
-/* Tells all that was recorded of the trace. */
+/* Reports all that was recorded of the trace. */
 void idle_record_tell(const struct idle_record *record, const struct ta_trace *trace,
                       const struct ta_idle_watcher *watcher);
 

@@ -31,7 +31,7 @@ struct idle_debt {
 
 struct idle_waits {
     struct ta_spans spans;
-    ta_row *at; /* calls that wait, in the order of rows, which is that of threads and time */
+    ta_row *at; /* calls that wait, in the order of rows, which is by thread and time */
     size_t n, max;
     int64_t first_launch;     /* waits that begin earlier are for what lies before the recording */
     struct idle_debt **debts; /* by track, NULL where it has none yet */

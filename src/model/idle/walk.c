@@ -254,7 +254,7 @@ static void record_edges(struct walk *w, const struct ta_activity *next, int64_t
     w->host.record = w->record;
 }
 
-/* The activities [from, to) are those of one device. */
+/* The activities [from, to) are on one device. */
 static void walk_device(struct walk *w, size_t from, size_t to)
 {
     const struct ta_activity *before = &w->activities.at[from];

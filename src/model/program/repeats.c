@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/* Names of the ranges of a level; those of a loop are among the first. */
+/* Names of the ranges of a level; the ranges of a loop are among the first. */
 enum { GROUPS_MOST = 64, DEPTH_MOST = 8 };
 
 struct group {

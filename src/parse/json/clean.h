@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The text of what was read, for those who pass it on: as it stands in the file where that is
- * JSON, else made so by what the scanner repairs. */
+/* The text of what was read, for those who pass it on: as it is in the file where that is JSON,
+ * else made so by what the scanner repairs. */
 #ifndef TA_PARSE_CLEAN_H
 #define TA_PARSE_CLEAN_H
 

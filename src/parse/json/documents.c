@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* BETWEEN and MEMBERS: where documents begin, and what stands in them beside the records. */
+/* BETWEEN and MEMBERS: where documents begin, and what they hold besides the records. */
 #include "parse/json/walk.h"
 
 #include <inttypes.h>

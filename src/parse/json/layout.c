@@ -12,7 +12,7 @@
 /* The layout rests for so many records when more than two gaps of each were new. */
 enum { NEW_GAPS = 2, REST = 16384 };
 /* No order is expected for so long when so many gaps of each record were not where they were
- * before; nothing tells meanwhile whether there is one. */
+ * before; meanwhile it is unknown whether there is one. */
 enum { STRAY_GAPS = 2, UNORDERED = 16 };
 
 /* Records to watch for what can be fused, at first and each time the layout is judged. */

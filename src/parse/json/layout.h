@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The learned layout: records of one writer differ in their values, hardly in what stands between.
+/* The learned layout: records of one writer differ in their values, hardly in the text between
+ * them.
  *
  *     {"ph": "X", "name": "aten::mm", "ts": 17.2, "args": {"External id": 9}}
  *     ▔▔▔▔▔▔▔   ▔▔▔▔▔▔▔▔▔▔          ▔▔▔▔▔▔▔▔    ▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔ ▔▔
- * The text between two values is a gap.  Each gap is tokenized once by the grammar (record.h),
+ * The text between two values is a gap. Each gap is tokenized once by the grammar (record.h),
  * remembered with what it leads to (a wanted field, an unwanted one, the end of the record), and
- * afterwards recognized by comparing its bytes.  Every gap remembers the gaps that followed it
- * last in records of the same kind, which is given by their first gap; so the next one is nearly
- * always found at the first or second try.  Nothing is guessed: every byte is compared, and
- * whatever does not match is tokenized.  Real traces have 50 to 85 gaps; where many are new the
- * layout is switched off for a while, and where they come in no order none is expected for a while:
- * then each is looked up by its keys.
+ * afterwards recognized by comparing its bytes. Every gap remembers the gaps that followed it last
+ * in records of the same kind, which is given by their first gap; so the next one is nearly always
+ * found at the first or second try. Nothing is guessed: every byte is compared, and whatever does
+ * not match is tokenized. Real traces have 50 to 85 gaps; where many are new the layout is switched
+ * off for a while, and where they come in no order none is expected for a while: then each is
+ * looked up by its keys.
  *
- * Where a value has been the same again and again after a gap, as the "X" above, the gap, the
- * value and the gap after it are fused into one longer gap, which has the value's token as a
- * piece.  It is tried before the plain one, so what is constant costs no more than comparing its
- * bytes.  Fused gaps can be fused further: events of Kineto end up with six.
+ * Where a value has been the same again and again after a gap, as the "X" above, the gap, the value
+ * and the gap after it are fused into one longer gap, which has the value's token as a piece. It is
+ * tried before the plain one, so what is constant costs no more than comparing its bytes. Fused
+ * gaps can be fused further: events of Kineto end up with six.
  *
- * It knows no producer: any order of keys, any white space and any nesting of the wanted object
- * is learned alike.
+ * It knows no producer: any order of keys, any white space and any nesting of the wanted object is
+ * learned alike.
  *
  * layout.c learns gaps and chooses the instruction set, layout_fuse.c fuses them, layout_bucket.h
- * finds one by its keys and layout_scan.h recognizes them in records; these are compiled once
- * for each instruction set. */
+ * finds one by its keys and layout_scan.h recognizes them in records; these are compiled once for
+ * each instruction set. */
 #ifndef TA_PARSE_LAYOUT_H
 #define TA_PARSE_LAYOUT_H
 
@@ -72,17 +73,17 @@ struct gap {
     bool is_wanted;   /* the value after it */
     bool is_object;   /* it may be the nested object */
     bool ends;        /* the record ends with this gap */
-    bool is_wrong;    /* stands for none */
+    bool is_wrong;    /* means none */
     uint8_t opens;    /* where the nested object opens in the text, plus one; 0: it does not */
     uint8_t closes;   /* where it has closed, plus one; 0: it does not */
-    uint8_t from, to; /* enum gap_place of what stands before it, and after */
+    uint8_t from, to; /* enum gap_place of what comes before it, and after */
     uint8_t n_pieces;
     uint8_t kind; /* of a record that begins with it */
     struct piece piece[GAP_PIECES];
     /* Gaps that followed in records of a kind, the most recent first; or no_gap. */
     struct gap *next[GAP_KINDS][GAPS_AFTER];
     struct gap
-        *begins[GAPS_AFTER]; /* of a record's first gap: those of the records that followed */
+        *begins[GAPS_AFTER]; /* of a record's first gap: the gaps of the records that followed */
     struct gap *chain;       /* another one in the same bucket */
 };
 
@@ -133,7 +134,7 @@ struct layout {
     size_t n;
     struct gap *opening; /* before the first gap of all: has no text, but followers */
     struct gap *first;   /* of the last record */
-    struct gap *no_gap;  /* stands for none: a control character, a syntax error anyway */
+    struct gap *no_gap;  /* means none: a control character, a syntax error anyway */
     struct gap *passing; /* tokenized but too long to be remembered; good until the next one */
     struct gap *bucket[GAP_BUCKETS]; /* by the first key in their text; the first without one */
     uint32_t records;                /* since the layout was judged last */
@@ -178,7 +179,7 @@ struct gap *layout_find(struct layout *layout, const struct record_keys *keys, s
 void layout_lengthen(struct layout *layout, const struct record_keys *keys, struct scan *scan,
                      uint8_t from, struct gap **next);
 
-/* The gap of this text behind `from`, if it is known; any order of learning. */
+/* The gap of this text after `from`, if it is known; any order of learning. */
 struct gap *layout_find_slowly(struct layout *layout, const char *text, size_t length,
                                uint8_t from);
 

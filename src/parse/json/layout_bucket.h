@@ -14,9 +14,9 @@ static inline unsigned take_bit(uint64_t *bits)
     return at;
 }
 
-/* What a gap is looked up by: the first key in its text, and when an object opens right after
- * that, the first key in it as well.  At least GAP_BYTES can be read; what stands there need not
- * belong to the gap. */
+/* What a gap is looked up by: the first key in its text, and when an object opens right after that,
+ * the first key in it as well. At least GAP_BYTES can be read; the bytes there need not belong to
+ * the gap. */
 static inline struct ta_slice layout_keys(const char *text)
 {
     uint64_t quotes = vector_equal64(text, TA_QUOTE);

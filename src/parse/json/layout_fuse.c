@@ -5,12 +5,12 @@
  *     ▔▔▔▔▔▔▔▔▔        ▔▔▔▔▔▔▔▔▔▔               two gaps around a value …
  *     ▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔               … and what becomes of them
  *
- * Some records are watched: the first ones, and then a few now and again.  Scanning takes a note of
- * each gap and value in them (struct step).  How often a value came after a gap that followed the
- * same one before is counted by a hash, without the values.  When one came OFTEN times, and that is
+ * Some records are watched: the first ones, and then a few now and again. Scanning takes a note of
+ * each gap and value in them (struct step). How often a value came after a gap that followed the
+ * same one before is counted by a hash, without the values. When one came OFTEN times, and that is
  * a fair share, the text from this gap to the end of the next one becomes a gap of its own, which
- * is put before the plain one where that was found.  Its text is that of the record in hand, so
- * a collision of hashes could at worst fuse a value that is not worth it. */
+ * is put before the plain one where that was found. Its text comes from the record in hand, so a
+ * collision of hashes could at worst fuse a value that is not worth it. */
 #include "base/hash.h"
 #include "parse/json/layout.h"
 

@@ -236,7 +236,7 @@ static inline struct ta_token *token_at(struct ta_record *record, uint16_t place
     return (struct ta_token *)(void *)((char *)record + place);
 }
 
-/* What stands in a gap at `start`: values, and the brackets of the nested object. */
+/* The contents of a gap at `start`: values, and the brackets of the nested object. */
 static inline void turn(const struct gap *gap, const char *start, struct ta_record *record,
                         struct ta_token *object)
 {

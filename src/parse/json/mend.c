@@ -6,7 +6,7 @@
 
 enum { DEPTH_MAX = 64, KEY_MAX = 128 };
 
-/* Bytes that may be looked at again: this many times those of the document, and some. */
+/* Bytes that may be looked at again: this many times the size of the document, and some. */
 enum { TIMES = 8, SPARE = 4 << 20 };
 
 void mend_init(struct mend *mend, size_t n_bytes)
@@ -68,7 +68,7 @@ static const char *next_line(const char *p, const char *end, size_t *indent)
     return p < end ? p : NULL;
 }
 
-/* Whether nothing but a bracket stands in the line, and a comma perhaps. */
+/* Whether only a bracket is in the line, and a comma perhaps. */
 static bool is_closing_line(const char *p, const char *end)
 {
     if (*p != '}' && *p != ']')

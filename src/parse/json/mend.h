@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where reading a document goes on after damage (document.c reads it).
  *
- * An item is an element of an array or a member of an object.  Where every item has a line of its
- * own, as profilers write most documents, the indent tells where the next one begins, whatever the
- * damage.  On one line the item ends where its brackets are closed and something follows that an
- * item may begin with.  Where quotes or brackets are damaged this finds nothing, and an array of
+ * An item is an element of an array or a member of an object. Where every item has a line of its
+ * own, as profilers write most documents, the indent shows where the next one begins, whatever the
+ * damage. On one line the item ends where its brackets are closed and something follows that an
+ * item may begin with. Where quotes or brackets are damaged this finds nothing, and an array of
  * objects goes on with the next object that looks like the one before. */
 #ifndef TA_PARSE_MEND_H
 #define TA_PARSE_MEND_H

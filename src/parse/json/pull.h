@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reading JSON in memory by pulling the values that are expected, one after the other.
  *
- * Summaries are large and of a known shape: no tree is made of them.  The first thing that is not
- * as expected is kept with its place, and nothing is read from there on: loops end by themselves,
- * and callers look at `problem` once.  The grammar is that of scan.h; what other readers repair is
- * a problem here. */
+ * Summaries are large and of a known shape: no tree is made of them. The first thing that is not as
+ * expected is kept with its place, and nothing is read from there on: loops end by themselves, and
+ * callers look at `problem` once. The grammar is the one of scan.h; what other readers repair is a
+ * problem here. */
 #ifndef TA_PARSE_PULL_H
 #define TA_PARSE_PULL_H
 

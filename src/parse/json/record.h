@@ -27,7 +27,7 @@ void record_keys_init(struct record_keys *keys, const struct ta_record_schema *s
 /* Position of a key in its set, or NO_KEY. */
 uint8_t record_find_key(const struct key_set *set, const struct ta_token *key);
 
-/* Whether a key is that of an array of records. */
+/* Whether a key names an array of records. */
 bool record_is_array(const struct record_keys *keys, const struct ta_token *key);
 
 /* Moves over the separator and the next key to its value; at the closing brace the key is

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* RECORDS: the array of records, what stands in it and between. */
+/* RECORDS: the array of records, its contents and the text between them. */
 #include "parse/json/walk.h"
 
 #include <inttypes.h>
@@ -102,7 +102,7 @@ static inline bool next_record(struct ta_json *json, const char *brace, bool lin
     return true;
 }
 
-/* ---- what stands between records ----------------------------------------------------------- */
+/* ---- text between records -------------------------------------------------------------------- */
 
 void walk_set_usual(struct ta_json_state *st, const char *text, size_t length)
 {
@@ -112,9 +112,9 @@ void walk_set_usual(struct ta_json_state *st, const char *text, size_t length)
     memset(usual->mask, 0xff, length + 1);
 }
 
-/* Moves to the brace of the next record when what stood before the last one stands here again, and
- * returns its place; NULL otherwise.  After the bytes of the window lie zeros, so 16 of them can
- * be compared, and none is a brace. */
+/* Moves to the brace of the next record when the text before the last one is found here again, and
+ * returns its place; NULL otherwise. After the bytes of the window lie zeros, so 16 of them can be
+ * compared, and none is a brace. */
 static inline const char *skip_usual(struct ta_json_state *st)
 {
     const struct separator *usual = &st->separator;
@@ -129,7 +129,7 @@ static inline const char *skip_usual(struct ta_json_state *st)
     return here + usual->length;
 }
 
-/* Remembers what stands between `start` and the brace here, if it is a comma and white space. */
+/* Remembers the text between `start` and the brace here, if it is a comma and white space. */
 static void remember_usual(struct ta_json_state *st, uint64_t start)
 {
     const uint64_t length = walk_here(st) - start;
@@ -193,7 +193,7 @@ static enum scan_result step_value(struct ta_json *json)
     if (result == SCAN_OK && *scan->p != ',' && *scan->p != ']')
         return SCAN_BAD;
     scan->p = end;
-    scan->notes = notes; /* those of the space come when it is skipped */
+    scan->notes = notes; /* notes about the space come when it is skipped */
     return SCAN_OK;
 }
 

@@ -136,7 +136,7 @@ static bool move_to_item(struct tree *t, bool first, char close)
     enum scan_result result = scan_separator(&t->scan, first, close);
     if (result == SCAN_BAD &&
         (close == '}' ? tree_is_member(t) : *t->scan.p == '{' || *t->scan.p == '[')) {
-        /* What stands here is an item although the comma before it is missing. */
+        /* The text here is an item although the comma before it is missing. */
         scan_note(&t->scan, NOTE_COMMA, t->scan.p);
         result = SCAN_OK;
     }
@@ -171,7 +171,7 @@ static bool resume(struct tree *t, const char *start, bool lost, char close, jso
     return true;
 }
 
-/* Whether a value stands although something is wrong after it: 12 of "12,5" does not. */
+/* Whether a value is valid although something is wrong after it: 12 of "12,5" is not. */
 static bool stands(const struct tree *t, const json_t *value)
 {
     return t->cut != TREE_BROKEN || json_is_object(value) || json_is_array(value);

@@ -46,7 +46,7 @@ void tree_account_damage(struct tree *tree, const char *lost, const char *error)
 /* A value at its first byte, for the caller to free; NULL when none of it can be used. */
 json_t *tree_read_value(struct tree *tree, bool *whole);
 
-/* Whether the cursor stands on a member. */
+/* Whether the cursor is on a member. */
 bool tree_is_member(const struct tree *tree);
 
 /* Members of an object up to its closing brace, after the opening one if they are the `first`, or

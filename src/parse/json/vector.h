@@ -196,9 +196,9 @@ static inline uint32_t vector_mask(size_t length)
     return length < 32 ? (UINT32_C(1) << length) - 1 : UINT32_MAX;
 }
 
-/* Whether the `length` bytes at `p`, up to 128, are those of `text`, which can be read to a whole
- * vector; `mask` is vector_mask() of them.  More than one vector reaches beyond `p` only
- * by bytes that were the same so far. */
+/* Whether the `length` bytes at `p`, up to 128, equal `text`, which can be read to a whole vector;
+ * `mask` is vector_mask() of them. More than one vector reaches beyond `p` only by bytes that were
+ * the same so far. */
 static inline bool vector_matches(const char *p, const char *text, size_t length, uint32_t mask)
 {
     if (~vector_equal(vector_at(p), vector_at(text)) & mask & vector_all)

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/* Room beyond the largest value, for what stands around it.  Not the block, so that what fits does
- * not depend on it. */
+/* Room beyond the largest value, for the text around it. Not the block, so that what fits does not
+ * depend on it. */
 enum { BEYOND = 512 * 1024 };
 
 bool window_init(struct window *window, struct ta_reader *reader, size_t most)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The state of reading a pickle: where it stands, the stack, its marks, and what is remembered. */
+/* The state of reading a pickle: its position, the stack, its marks, and what is remembered. */
 #ifndef TA_PICKLE_MACHINE_H
 #define TA_PICKLE_MACHINE_H
 
 #include "parse/pickle/object.h"
 #include "traceanalyze/base.h"
 
-/* What stands after the byte of an opcode. */
+/* What follows the byte of an opcode. */
 enum argument {
     ARGUMENT_NONE,
     ARGUMENT_1, /* an unsigned number of so many bytes, little end first */
@@ -25,7 +25,7 @@ struct machine;
 struct opcode {
     const char *name;
     enum argument argument;
-    uint8_t detail; /* what tells opcodes with the same function apart */
+    uint8_t detail; /* what distinguishes opcodes with the same function */
     bool (*run)(struct machine *m);
 };
 

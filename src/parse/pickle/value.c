@@ -98,7 +98,7 @@ static size_t read_digits(struct ta_slice text, unsigned base, size_t most, uint
     return n;
 }
 
-/* The byte that stands after a backslash; returns how much of the text it took. */
+/* The byte that a backslash escape means; returns how much of the text it took. */
 static size_t unescape_byte(struct ta_slice text, char *out, size_t *n)
 {
     static const char names[] = "\\'\"abfnrtv", values[] = "\\'\"\a\b\f\n\r\t\v";

@@ -77,7 +77,7 @@ static char feed_of(const char *text, size_t n)
     return memchr(text, '\n', n) || !memchr(text, '\r', n) ? '\n' : '\r';
 }
 
-/* Bytes up to the next line feed, at most those of a line and one more; `*n` leaves it out. */
+/* Bytes up to the next line feed, at most a line's and one more; `*n` leaves it out. */
 static bool find_end(struct ta_lines_state *st, size_t *n)
 {
     for (size_t seen = 0;;) {
@@ -116,8 +116,7 @@ static struct ta_slice repair(struct ta_lines_state *st, struct ta_slice line)
     return (struct ta_slice){st->repaired, (size_t)(out - st->repaired)};
 }
 
-/* Length of the control sequence of a terminal at `p`, such as that of a color; 0 when there is
- * none. */
+/* Length of the control sequence of a terminal at `p`, such as a color's; 0 when there is none. */
 static size_t sequence_length(const char *p, size_t n)
 {
     if (n < 2 || p[0] != '\033' || p[1] != '[')
@@ -212,7 +211,7 @@ static struct ta_slice plain_cell(struct cells *c)
     return (struct ta_slice){start, (size_t)(c->p - start)};
 }
 
-/* A cell at its opening quote.  Pairs of quotes are one; text behind the closing one belongs to the
+/* A cell at its opening quote. Pairs of quotes are one; text after the closing one belongs to the
  * cell, as in most readers. */
 static struct ta_slice quoted_cell(struct cells *c)
 {

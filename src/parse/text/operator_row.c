@@ -265,7 +265,7 @@ static size_t value_length(unsigned char field, struct ta_slice text)
     const bool ends = rest.len == 0 || is_blank(rest.ptr[0]);
     size_t unit = 0;
     switch (field) {
-    case OPERATOR_PERCENT: /* "NaN" of nothing, 0 of what ran beside the rest */
+    case OPERATOR_PERCENT: /* "NaN" of nothing, 0 of what ran at the same time */
         if (n == 0)
             return text.len >= 3 && memcmp(text.ptr, "NaN", 3) == 0 ? 3 : 0;
         unit = unit_length(rest, (const char *const[]){"%"}, 1);

@@ -31,12 +31,12 @@ enum operator_field {
 struct operator_columns {
     size_t n;
     unsigned char field[OPERATOR_COLUMNS_MAX]; /* enum operator_field */
-    size_t tail;                               /* first of the columns after those of values */
-    int flops_shift;                           /* "GFLOPs": 9 */
-    bool piped;                                /* cells have bars between them */
-    bool has_source;                           /* with call sites in lines of their own */
-    char device[OPERATOR_DEVICE_MAX];          /* "CUDA", "XPU"; empty without device columns */
-    char prefix[OPERATOR_PREFIX_MAX];          /* what a log or a comment has before the table */
+    size_t tail;                      /* first of the columns after the columns of values */
+    int flops_shift;                  /* "GFLOPs": 9 */
+    bool piped;                       /* cells have bars between them */
+    bool has_source;                  /* with call sites in lines of their own */
+    char device[OPERATOR_DEVICE_MAX]; /* "CUDA", "XPU"; empty without device columns */
+    char prefix[OPERATOR_PREFIX_MAX]; /* what a log or a comment has before the table */
     size_t prefix_len;
 };
 

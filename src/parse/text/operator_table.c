@@ -106,7 +106,7 @@ static bool take_row(struct ta_operator_tables *t, struct ta_slice line)
         return false;
     struct ta_operator_sum row = ta_unknown_operator_sum();
     row.rank = t->rank;
-    /* Times of several kinds of devices are those of the device. */
+    /* Times of several kinds of devices count as the device's. */
     for (size_t i = 1; i < t->columns.n; i++) {
         const struct ta_slice cell = cells[i];
         switch (t->columns.field[i]) {
@@ -154,8 +154,8 @@ static bool take_row(struct ta_operator_tables *t, struct ta_slice line)
     return true;
 }
 
-/* "Self CPU time total: 384.472ms"; before torch 1.6 without "Self".  Then the total of a device
- * adds up what is nested, and tells nothing. */
+/* "Self CPU time total: 384.472ms"; before torch 1.6 without "Self". Then the total of a device
+ * adds up what is nested, and says nothing. */
 static bool take_total(struct ta_operator_tables *t, struct ta_slice line)
 {
     static const char label[] = " time total:";
@@ -286,7 +286,7 @@ static bool is_some(int64_t value)
     return value != TA_MISSING && value != 0;
 }
 
-/* A name stands for an operator and for its kernel, which takes no time of the host. */
+/* A name means an operator and its kernel, which takes no time of the host. */
 static uint64_t key_of(const struct ta_operator_sum *row)
 {
     return (uint64_t)row->name << 1 | (row->cpu_ns > 0 || row->self_cpu_ns > 0);

@@ -2,16 +2,16 @@
 /* Widths of texts that a browser draws, with whatever font it has for them.
  *
  * The fonts of this machine say nothing of that one's, so nothing is asked of them: a page is the
- * same wherever it is made, and no fonts are loaded for it.  Letters count as wide as those of
- * DejaVu Sans, the widest of the fonts that browsers show for `sans-serif`, so that texts fit with
- * any of them.  Pairs that stand closer together (kerning) are not looked at. */
+ * same wherever it is made, and no fonts are loaded for it. Letters count as wide as in DejaVu
+ * Sans, the widest of the fonts that browsers show for `sans-serif`, so that texts fit with any of
+ * them. Pairs that stand closer together (kerning) are not looked at. */
 #include "render/chart/measure.h"
 #include "render/chart/scene.h"
 
 #include <utf8proc.h>
 
 /* Advance widths of the printable characters of ASCII in 1/2048 of the font's size, from the table
- * `hmtx` of DejaVu Sans 2.37, Book and Bold; those of DejaVu Sans Mono are all the same. */
+ * `hmtx` of DejaVu Sans 2.37, Book and Bold; in DejaVu Sans Mono they are all the same. */
 enum { UNITS = 2048, FIRST = ' ', LAST = '~', MONO = 1233 };
 
 static const uint16_t advances[2][LAST - FIRST + 1] = {

@@ -30,8 +30,8 @@ struct ta_axis ta_axis_log(double low, double high, enum ta_unit unit, size_t wa
 /* Place of a value as a share of the axis, 0…1; values outside are put on the nearer end. */
 double ta_axis_share(const struct ta_axis *axis, double value);
 
-/* Text of a tick.  On a linear axis all ticks share a prefix and the unit stands in the title;
- * on a logarithmic one each tick carries its own. */
+/* Text of a tick. On a linear axis all ticks share a prefix and the unit is in the title; on a
+ * logarithmic one each tick carries its own. */
 char *ta_axis_format(char text[TA_UNIT_TEXT_MAX], const struct ta_axis *axis, double tick);
 
 /* "ms", or "" when ticks carry their units or there is none. */

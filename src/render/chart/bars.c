@@ -158,7 +158,7 @@ static void draw_range(struct ta_layout *layout, const struct frame *frame,
     ta_pen_circle(layout, part->ink, fmin(median, end - 5.5), middle, 4, part->tip);
 }
 
-/* Baseline and grid beside the bars from `top` to `bottom`. */
+/* Baseline and grid along the bars from `top` to `bottom`. */
 static void draw_guides(struct ta_layout *layout, const struct frame *frame, double top,
                         double bottom)
 {

@@ -35,7 +35,7 @@ struct frame {
     double pitch;
 };
 
-/* How many rows of at most `most` there is room for, beside `others`. */
+/* How many rows of at most `most` there is room for, next to `others`. */
 static size_t rows_for(const struct ta_layout *layout, size_t most, size_t others)
 {
     const double around = 80; /* legend, head, axis */

@@ -105,7 +105,7 @@ struct level {
     const char *text;
 };
 
-/* High, median and low beside the plot, moved apart where they would touch. */
+/* High, median and low next to the plot, moved apart where they would touch. */
 static void draw_levels(struct ta_layout *layout, const struct dots *dots,
                         const struct level levels[3])
 {
@@ -179,7 +179,7 @@ static void draw_frame(struct ta_layout *layout, struct dots *dots)
         draw_levels(layout, dots, levels);
         layout->note = "The line is the median, the band reaches from p5 to p95.";
     }
-    if (band && !noted) /* no room beside the plot: the reader finds the numbers below it */
+    if (band && !noted) /* no room next to the plot: the reader finds the numbers below it */
         layout->note = ta_pen_printf(layout, "Line: %s; band: %s to %s.", levels[1].text,
                                      levels[2].text, levels[0].text);
     layout->height = dots->plot.y + dots->plot.h + below;

@@ -17,9 +17,9 @@ enum { MARGIN = 16, TITLE_GAP = 12, CAPTION_GAP = 10 };
 /* Largest side of a picture in pixels; Cairo's own limit is 32767. */
 #define PIXELS_MAX 30000
 
-/* What tells our files from those of others; see ta_sink_open().  A comment may follow the root
- * element of an SVG (XML 1.0, 2.1) and the end of file marker of a PDF, which readers look for in
- * the last kilobyte. */
+/* The signatures of our files; see ta_sink_open(). A comment may follow the root element of an SVG
+ * (XML 1.0, 2.1) and the end of file marker of a PDF, which readers look for in the last
+ * kilobyte. */
 #define SIGNATURE_PNG "Software\0traceanalyze"
 #define SIGNATURE_SVG "<!-- traceanalyze -->"
 #define SIGNATURE_PDF "% traceanalyze"

@@ -77,8 +77,8 @@ static const char *shorten(struct ta_arena *arena, const char *line, size_t leng
     return old && new ? ta_arena_printf(arena, "%s%s%s", old, became, new) : NULL;
 }
 
-/* Frames of a stack without their folders, "f (vae.py:30)" of "f (/a/b/vae.py:30)": what tells
- * them apart stands at both ends, and a cut in the middle would take it.  NULL without memory. */
+/* Frames of a stack without their folders, "f (vae.py:30)" of "f (/a/b/vae.py:30)": they differ at
+ * both ends, and a cut in the middle would hide that. NULL without memory. */
 static const char *without_folders(struct ta_arena *arena, const char *line)
 {
     char *shown = ta_arena_alloc(arena, strlen(line) + 1);

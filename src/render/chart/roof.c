@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* How far to the right of a bend and above a level the plot reaches at least. */
+/* Least distance that the plot reaches to the right of a bend and above a level. */
 #define LEVEL_SHOWN 2
 
 /* A label above a line, and the room a name needs from the next one. */

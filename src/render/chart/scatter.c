@@ -121,7 +121,7 @@ struct ta_point ta_scatter_at(const struct ta_scatter *s, double x, double y)
 
 /* ---- dots ---------------------------------------------------------------------------------- */
 
-/* The area stands for the size. */
+/* The area shows the size. */
 static double radius_of(const struct ta_scatter *s, const struct ta_scatter_dot *dot)
 {
     if (s->size_column == SIZE_MAX)

@@ -47,7 +47,7 @@ struct ta_scatter {
 struct ta_point ta_scatter_at(const struct ta_scatter *scatter, double x, double y);
 
 /* Writes a text whose base line starts at (x, y) unless it would touch what is there or leave the
- * plot; tells whether it did. */
+ * plot; returns whether it did. */
 bool ta_scatter_label(struct ta_layout *layout, struct ta_scatter *scatter, enum ta_ink ink,
                       double x, double y, const char *text);
 

@@ -3,8 +3,8 @@
  * what its children leave free at the right is its own.
  *
  * A chain of rows that pass nearly all on is one box: wrappers would otherwise fill the drawing. It
- * is named after its most telling row, the one whose group comes first among the chart's kinds, and
- * of equals the innermost. */
+ * is named after its most important row, the one whose group comes first among the chart's kinds,
+ * and of equals the innermost. */
 #include "render/chart/layout.h"
 
 #include <math.h>
@@ -107,7 +107,7 @@ static bool is_chained(const struct tree *tree, size_t row)
            tree->items[row].value >= PASSED_ON * tree->items[parent].value;
 }
 
-/* Shows the largest boxes: those of heads of chains, callers before what they call. */
+/* Shows the largest boxes: the boxes of heads of chains, callers before what they call. */
 static bool choose(struct tree *tree, double least)
 {
     struct choice *choices = calloc(tree->n + 1, sizeof *choices);
