@@ -137,8 +137,9 @@ const struct kernel_desc kernel_table[KERNEL_COUNT] = {
                            16384, 25, API_LAUNCH_KERNEL },
     [KERNEL_GEMM_NARROW] = { "ampere_bf16_s16816gemm_bf16_128x256_ldg8_f2f_stages_64x3_tn", 80000,
                              { 33, 1, 1 }, { 256, 1, 1 }, 230, 147456, 3, API_LAUNCH_KERNEL },
-    /* 57.4 MB of weights and activations at 67.6 % of the bandwidth of an H200; without matrix
-     * units the FLOPs of 56 rows take 1.92 times as long, those of 8 rows less than the bytes. */
+    /* 57.4 MB of weights and activations at 67.6 % of the bandwidth of an H200; without tensor
+     * cores the FLOPs of 56 rows take 1.92 times as long, and the FLOPs of 8 rows less than the
+     * bytes. */
     [KERNEL_THIN_MATRIX] = { "cutlass_80_tensorop_s1688gemm_64x128_16x6_tn_align4", 17700,
                              { 528, 1, 1 }, { 256, 1, 1 }, 122, 16384, 50, API_LAUNCH_KERNEL },
     [KERNEL_THIN_VECTOR] = { "ampere_sgemm_64x32_sliced1x4_tn", 33984, { 528, 1, 1 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which ranks make up which process group, and how far the clocks of the hosts are off. */
+/* Which ranks make up which process group, and the offsets of the hosts' clocks. */
 #include "cluster.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ enum { ORDER = sizeof order / sizeof order[0] };
 
 /* ---- parts --------------------------------------------------------------------------------- */
 
-/* "sp=4" at the start of *text, which then stands behind it and the comma. */
+/* "sp=4" at the start of *text, which is then moved past it and the comma. */
 static bool read_size(const char **text, struct part *part)
 {
     for (int i = 0; i < ORDER; i++) {

@@ -66,7 +66,7 @@ static int slowness_percent(const struct cluster *cluster, int number)
 struct share {
     bool takes_part;
     enum collective what;
-    int leader; /* the rank that stands for all that take part with this one */
+    int leader; /* the rank that represents all that take part with this one */
     int size;
 };
 

@@ -21,7 +21,7 @@ struct work {
     atomic_bool failed;
 };
 
-/* Of one thread; rank lists of all groups stand behind one another in `members`. */
+/* Of one thread; rank lists of all groups follow one another in `members`. */
 struct writer {
     struct work *work;
     struct texts texts[CLUSTER_MAX_PARTS];

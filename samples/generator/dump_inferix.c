@@ -390,7 +390,7 @@ struct allocator {
     int64_t allocations, deallocations, bytes, max, min;
 };
 
-/* The bytes and sizes are those of allocations and deallocations alike. */
+/* The bytes and sizes count allocations and deallocations alike. */
 static void put_memory(struct json *json)
 {
     static const struct allocator allocators[] = {

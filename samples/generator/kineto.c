@@ -10,7 +10,7 @@
 
 enum {
     FIRST_PID = 3120,
-    WATCHDOG_OFFSET = 68, /* thread id of NCCL's watchdog after that of the main thread */
+    WATCHDOG_OFFSET = 68, /* thread id of NCCL's watchdog after the main thread's */
     PROCESS_SORT_GPU = 5000000,
 };
 

@@ -15,7 +15,7 @@ struct kineto {
     struct sink sink;
     const struct texts *texts;
     int rank;
-    int device, devices, host_devices; /* its own; those that the file names; those of the host */
+    int device, devices, host_devices; /* its own; in the file; on the host */
     struct clock_error {
         int64_t ahead;  /* ns, at the origin */
         int64_t ppb;    /* ns per second that it gains */

@@ -22,7 +22,7 @@ enum answer options_parse(const struct option_desc *table, int count, const char
 bool parse_number(const char *text, int64_t low, int64_t high, int64_t *value);
 bool parse_int(const char *text, int low, int high, int *value);
 
-/* A number in front of `after` ('\0' for the end), behind which *text then stands. */
+/* A number in front of `after` ('\0' for the end), past which *text is then moved. */
 bool parse_part(const char **text, int64_t low, int64_t high, char after, int64_t *value);
 
 #endif

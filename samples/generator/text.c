@@ -54,7 +54,7 @@ static const struct punctuation punctuations[LAYOUT_COUNT] = {
 
 enum { HIDDEN = 1536, HEAD_COUNT = 12, VALUES_PER_TOKEN = 16 };
 
-/* The number that "$letter" in catalog.c stands for. */
+/* The number that "$letter" in catalog.c means. */
 static int64_t shape_value(char letter, const struct split *split)
 {
     const int64_t sharers = (int64_t)split->sequence * split->ring;

@@ -17,7 +17,7 @@ enum layout {
 
 extern const char *const layout_names[LAYOUT_COUNT];
 
-/* What stands between the parts of an event. */
+/* The text between the parts of an event. */
 struct punctuation {
     const char *event_open, *event_close, *event_next;
     const char *key, *line; /* before the next key, and where Kineto breaks */
@@ -35,7 +35,7 @@ struct split {
     int guidance, data;         /* groups whose latents are gathered */
 };
 
-/* The elements that a shape of catalog.h stands for: a number, or "$" and a letter. */
+/* The elements of a shape of catalog.h: a number, or "$" and a letter. */
 int64_t split_elements(const struct split *split, const char *shape);
 
 /* A process group of the rank that writes; size 0 = none. */

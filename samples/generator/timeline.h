@@ -42,9 +42,9 @@ struct pending_collective {
 /* What is wrong with the machine or with the recording; all 0 when nothing is. */
 struct faults {
     int64_t dispatch_ns;   /* that each operator takes the host more */
-    int64_t shift_ns;      /* so far the device's clock is behind the host's */
+    int64_t shift_ns;      /* lag of the device's clock after the host's */
     uint32_t lost_first;   /* so many kernels at the start are not recorded */
-    uint32_t lost_of_10;   /* nor are so many of each ten behind them */
+    uint32_t lost_of_10;   /* of each ten after them, so many are not recorded */
     uint32_t buffer_every; /* launches after which the profiler needs another buffer */
 };
 
@@ -120,7 +120,7 @@ void timeline_collective(struct timeline *timeline, enum collective collective);
 void timeline_join(struct rank_clock *rank, enum collective collective);
 void timeline_leave(struct rank_clock *rank, enum collective collective, int64_t end);
 
-/* number < 0: the name stands alone.  name must live as long as the timeline. */
+/* number < 0: the name is alone. name must live as long as the timeline. */
 void timeline_range_begin(struct rank_clock *rank, const char *name, int number);
 void timeline_range_end(struct rank_clock *rank);
 

@@ -96,7 +96,7 @@ static enum op planted_op(enum plant plant, enum op op)
     return plant == PLANT_NARROW && op == OP_LINEAR_OUT ? OP_LINEAR_NARROW : op;
 }
 
-/* What runs behind each projection, and how often. */
+/* What runs after each projection, and how often. */
 struct more {
     enum op op;
     int times;
@@ -161,7 +161,7 @@ static void upload_eager(struct job *job, struct rank_clock *rank, bool late)
         run_ops(job, rank, preprocess_conditioning);
 }
 
-/* Optimized: the weights of the next step, pinned, on their own stream beside the compute. */
+/* Optimized: the weights of the next step, pinned, on their own stream while the compute runs. */
 static void upload_overlapped(struct rank_clock *rank)
 {
     timeline_wait_stream(rank, STREAM_COMPUTE, STREAM_COPY);
@@ -302,7 +302,8 @@ static void update_cache(struct job *job)
     end_on_all(job);
 }
 
-/* Each rank decodes its tile.  Overlapped, the frames of a chunk leave beside the next chunk. */
+/* Each rank decodes its tile. Overlapped, the frames of a chunk leave while the next chunk is
+ * computed. */
 static void decode(struct job *job)
 {
     const bool overlapped = job->load->optimized;

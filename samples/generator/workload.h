@@ -26,7 +26,7 @@ enum plant {
     PLANT_SLOW_INPUT,        /* batches are loaded in the loop */
     PLANT_SLOW_LINK,         /* transfers between ranks take twelve times as long */
     PLANT_LOST_KERNELS,      /* two kernels of three are not recorded, nor are the first */
-    PLANT_CLOCK_SHIFT,       /* the clock of the device is behind the host's */
+    PLANT_CLOCK_SHIFT,       /* the clock of the device lags the host's */
     PLANT_BUFFERS,           /* the profiler stops the host for another buffer again and again */
     PLANT_COUNT
 };

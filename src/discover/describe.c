@@ -141,7 +141,7 @@ static bool take(struct ta_slice *text, const char *token)
 }
 
 /* What we write for people and other services, some of which an input plugin could take for its
- * own; a test writes all of them next to traces.  Named as an operand each is what it looks like. */
+ * own; a test writes all of them next to traces. Named as an operand each is what it looks like. */
 static bool is_view(struct ta_slice head)
 {
     static const char *const starts[][3] = {
