@@ -99,37 +99,39 @@ static const struct ta_quality_info codes[TA_Q_COUNT] = {
     [TA_Q_RANK_CONFLICT] = {"rank-conflict", TA_QUALITY_NOTICE,
                             "The name of a file and its content name different ranks; the content "
                             "is believed."},
-    [TA_Q_RANK_POSITION] = {"rank-position", TA_QUALITY_NOTICE,
-                            "A file does not say its rank; its position by name stands in."},
+    [TA_Q_RANK_POSITION] =
+        {"rank-position", TA_QUALITY_NOTICE,
+         "A file does not say its rank; its position in the order of names is used."},
     [TA_Q_RANK_FROM_NAME] = {"rank-from-name", TA_QUALITY_INFO,
                              "The rank was taken from the name of the file."},
-    [TA_Q_WORLD_SIZE] = {"world-size", TA_QUALITY_NOTICE,
-                         "Files of one run state different world sizes, or not that of "
-                         "--world-size."},
+    [TA_Q_WORLD_SIZE] =
+        {"world-size", TA_QUALITY_NOTICE,
+         "Files of one run state different world sizes, or another one than --world-size."},
     [TA_Q_MIXED_VENDORS] = {"mixed-vendors", TA_QUALITY_NOTICE,
                             "Files of one run come from devices of different vendors."},
     [TA_Q_DUPLICATE_CONTENT] = {"duplicate-content", TA_QUALITY_NOTICE,
                                 "Two files hold the same content, which is used once."},
-    [TA_Q_EARLIER_EXPORT] = {"earlier-export", TA_QUALITY_NOTICE,
-                             "Files hold the first sections of a run that another file holds "
-                             "whole, as a profiler leaves them that is exported regularly; each "
-                             "section counts once."},
+    [TA_Q_EARLIER_EXPORT] =
+        {"earlier-export", TA_QUALITY_NOTICE,
+         "Files hold the first sections of a run that another file holds completely, because the "
+         "profiler was exported regularly; each section counts once."},
     [TA_Q_OTHER_SESSION] = {"other-session", TA_QUALITY_INFO,
                             "Samples of an earlier session of the same process, which its own "
                             "files have; they are not used again."},
     [TA_Q_RECORDINGS] = {"recordings", TA_QUALITY_INFO,
-                         "What files were taken for that are not simply ranks of one run."},
+                         "Files that are not simply ranks of one run, and how they were used."},
     [TA_Q_REPLAYS_LOST] = {"replays-lost", TA_QUALITY_INFO,
                            "A graph was launched and none of its kernels was recorded: the device "
-                           "worked while it seems idle."},
+                           "worked although it seems idle."},
     [TA_Q_UNREAD_COLUMNS] = {"unread-columns", TA_QUALITY_INFO,
                              "Columns of a table were not read: the note names them."},
     [TA_Q_NUMBER_FORM] = {"number-form", TA_QUALITY_INFO,
                           "A number of a table has a decimal comma or separators of thousands; it "
                           "was read as all other numbers of the file allow."},
-    [TA_Q_PARTIAL_SAMPLES] = {"partial-samples", TA_QUALITY_NOTICE,
-                              "The samples beside a session cover a part of it only, as where a "
-                              "profiler keeps the last ones; energy and means are of that part."},
+    [TA_Q_PARTIAL_SAMPLES] =
+        {"partial-samples", TA_QUALITY_NOTICE,
+         "The samples cover only a part of their session, such as its end if a profiler keeps only "
+         "the last ones; energy and means are of that part."},
     [TA_Q_UNALIGNED] = {"unaligned", TA_QUALITY_INFO,
                         "Times of two files of one rank cannot be put on one axis."},
     [TA_Q_ANALYSIS_MISSING] = {"analysis-missing", TA_QUALITY_LOSS,
