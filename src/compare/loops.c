@@ -34,8 +34,8 @@ static const struct ta_column loops_columns[] = {
     [BASE_COUNT] = {"base_count", "Done before", TA_COUNT, .doc = "Iterations in the baseline"},
     [NEW_COUNT] = {"new_count", "Done after", TA_COUNT, .doc = "Iterations in the other run"},
     [BASE] = {"base_ns", "Before", TA_NS_MEAN, .better = TA_LOWER,
-              .doc = "Mean time of an iteration in the baseline: without the first of each bar if "
-                     "both logs show it, otherwise over all"},
+              .doc = "Mean time of an iteration in the baseline: without each bar's first "
+                     "iteration if both logs show it, otherwise over all"},
     [NEW] = {"new_ns", "After", TA_NS_MEAN, .better = TA_LOWER,
              .doc = "Mean time of an iteration in the other run, found in the same way"},
     DIFF_CHANGE_COLUMNS(DELTA, TA_TYPE_NUMBER),
