@@ -395,8 +395,8 @@ static struct ta_timeline_part **take_parts(struct ta_ingestion *ingestion, size
             struct ta_timeline_part *part = file->timelines.at[k];
             if (part->file.rank == TA_MISSING)
                 part->file.rank = file->final_rank;
-            /* Telemetry of a single moment leaves nothing to be drawn; the capture of a graph, which
-             * no rank has run, counts in no time. */
+            /* Telemetry of a single moment leaves nothing to be drawn; the capture of a graph,
+             * which no rank has run, counts in no time. */
             if ((part->file.n_tracks == 0 && part->file.n_counters == 0) ||
                 part->file.rank == TA_MISSING)
                 continue;

@@ -108,7 +108,7 @@ def several_recordings(program, root):
 
 
 def drawn(program, root):
-    """The timeline has the ranks of the run, on one clock; a capture beside them is none of them."""
+    """The timeline has the ranks of the run, on one clock; a capture is none of them."""
     folder, _ = written("capture", root)
     page = subprocess.run([program, "--no-config", "report", "-q", folder, "--format", "html",
                            "-o", "-"], check=True, capture_output=True).stdout
