@@ -74,7 +74,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         double sums[4];
         if (!find_worst(in, kind, &worst, sums) || (!kind->always && worst.value <= threshold) ||
             (strcmp(kind->damage, "kernels lost") == 0 && sums[0] <= 1 && worst.value < 0.25) ||
-            ta_ref_reads(in, REASON, worst.row, "their kernels may be those without a time"))
+            ta_ref_reads(in, REASON, worst.row,
+                         "their kernels may be among the spans without a time"))
             continue;
         const char *end = sums[2] > sums[3]
                               ? ta_advice_printf(advice, "the sum of all is %s, not %s",
