@@ -135,7 +135,7 @@ def check_quality_codes(lint):
     document = lint.root / "docs/RESULTS.md"
     rows = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (info|notice|loss|error) \|",
                            document.read_text(encoding="utf-8"), re.MULTILINE))
-    codes = dict(re.findall(r'\[TA_Q_\w+\] = \{"([a-z0-9-]+)",\s*TA_QUALITY_(\w+)',
+    codes = dict(re.findall(r'\[TA_Q_\w+\] =\s+\{"([a-z0-9-]+)",\s*TA_QUALITY_(\w+)',
                             lint.text("src/base/quality.c")))
     for code, severity in codes.items():
         if rows.get(code) != severity.lower():
