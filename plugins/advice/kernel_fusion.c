@@ -247,8 +247,8 @@ static void advise_norms(struct ta_ctx *ctx, const struct ta_refs *in, struct ta
             .rule = "kernel_fusion",
             .title =
                 ta_advice_printf(advice, "%s in pieces take %s, although %s others are fused",
-                                 norms[k].norms, ta_advice_number(advice, whole[k], TA_UNIT_COUNT),
-                                 kernel_time(advice, run, odd.time)),
+                                 norms[k].norms, kernel_time(advice, run, odd.time),
+                                 ta_advice_number(advice, whole[k], TA_UNIT_COUNT)),
             .why = ta_advice_printf(
                 advice, "Each is about %.0f kernels instead of one%s%s%s.", pieces,
                 *where ? "; " : "", *where ? where : "",

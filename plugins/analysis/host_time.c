@@ -38,7 +38,7 @@ static bool holds(struct ta_slice name, const char *word)
 {
     const size_t n = strlen(word);
     for (size_t i = 0; i + n <= name.len; i++)
-        if (memcmp(name.ptr + i, word, n) == 0)
+        if (memcmp(ta_slice_at(name, i), word, n) == 0)
             return true;
     return false;
 }

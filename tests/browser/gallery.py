@@ -7,7 +7,8 @@ usage: gallery.py --program TRACEANALYZE --generator TRACEANALYZE-GENERATE --mod
                   [-o FOLDER] [--picture] [INPUT...]
 
 FOLDER/index.html shows all pictures.  With inputs only they are rendered, without them the samples,
-a trace of nothing and a run of 4,096 ranks.  --picture renders one sample and takes its first screen for the README.
+a trace of nothing and a run of 4,096 ranks.  --picture renders one sample and takes its first
+screen for the README.
 """
 import argparse
 import html

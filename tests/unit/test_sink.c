@@ -236,7 +236,7 @@ static void a_folder_in_the_place_is_refused(void **state)
     assert_int_equal(mkdir(below(s, "report.html"), 0777), 0);
     struct ta_sink *sink = new_sink(s, TA_SINK_FILE, "report.html");
     assert_int_equal(write_product(s, sink, "report.html", "new"), TA_ERR_OUTPUT);
-    assert_said(s, "folder is in the place");
+    assert_said(s, "folder is where an output file should go");
     ta_sink_free(sink);
     sink = new_sink(s, TA_SINK_FILE, "report.html/");
     assert_int_equal(write_product(s, sink, "report.html", "new"), TA_ERR_OUTPUT);
