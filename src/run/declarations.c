@@ -63,6 +63,7 @@ static void put_table(struct ta_file *out, const struct ta_table_def *def, const
 {
     static const char *const tiers[] = {[TA_TIER_ANSWER] = "answer",
                                         [TA_TIER_DETAIL] = "detail",
+                                        [TA_TIER_CHART] = "chart",
                                         [TA_TIER_POINTS] = "points",
                                         [TA_TIER_INTERNAL] = "internal"};
     static const char *const joinings[] = {

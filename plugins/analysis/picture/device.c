@@ -2,17 +2,42 @@
 /* One device: its window as one bar. */
 #include "picture.h"
 
-/* What the idle parts of run.bound are in the picture; the others are work. */
+/* What the idle parts of run.bound are in the picture; the others are work.  The last one may hold
+ * exposed communication too: it gets what the others leave. */
 static const struct {
     const char *bound;
     enum picture_class class;
 } idle[] = {
-    {"launch", PICTURE_LAUNCH},     {"sync", PICTURE_SYNC},
-    {"input", PICTURE_INPUT},       {"host computation", PICTURE_COMPUTATION},
-    {"allocation", PICTURE_SETUP},  {"setup", PICTURE_SETUP},
-    {"host", PICTURE_HOST},         {"dependency", PICTURE_QUEUED},
-    {"preparation", PICTURE_EDGES}, {"completion", PICTURE_EDGES},
+    {"launch", PICTURE_LAUNCH},
+    {"sync", PICTURE_SYNC},
+    {"input", PICTURE_INPUT},
+    {"host computation", PICTURE_COMPUTATION},
+    {"allocation", PICTURE_ALLOCATION},
+    {"setup", PICTURE_SETUP},
+    {"host", PICTURE_HOST},
+    {"dependency", PICTURE_QUEUED},
+    {"preparation", PICTURE_EDGES},
+    {"completion", PICTURE_EDGES},
+    {"before the recording", PICTURE_EARLIER},
 };
+
+/* Gives idle time to its causes. */
+static void share_idle_time(const struct picture *picture, int64_t times[PICTURE_CLASSES])
+{
+    const int64_t all = times[PICTURE_IDLE];
+    for (size_t k = 0; k < TA_LENGTH(idle); k++)
+        for (size_t i = 0; i < ta_ref_rows(picture->in, BOUND_NAME); i++)
+            if (ta_ref_reads(picture->in, BOUND_NAME, i, idle[k].bound)) {
+                const int64_t part =
+                    ta_min_i64(times[PICTURE_IDLE], ta_ref_integer(picture->in, BOUND_TOTAL, i));
+                times[idle[k].class] += part;
+                times[PICTURE_IDLE] -= part;
+            }
+    if (times[PICTURE_IDLE] < all) {
+        times[PICTURE_UNKNOWN] = times[PICTURE_IDLE];
+        times[PICTURE_IDLE] = 0;
+    }
+}
 
 bool picture_of_device(const struct picture *picture)
 {
@@ -24,15 +49,7 @@ bool picture_of_device(const struct picture *picture)
         times[row[TIME_CLASS]] += row[TIME_NS];
         window += row[TIME_NS];
     }
-    /* The causes of idle time; what they leave of it has none that is known. */
-    for (size_t i = 0; i < ta_ref_rows(picture->in, BOUND_NAME); i++)
-        for (size_t k = 0; k < TA_LENGTH(idle); k++)
-            if (ta_ref_reads(picture->in, BOUND_NAME, i, idle[k].bound)) {
-                const int64_t part =
-                    ta_min_i64(times[PICTURE_IDLE], ta_ref_integer(picture->in, BOUND_TOTAL, i));
-                times[idle[k].class] += part;
-                times[PICTURE_IDLE] -= part;
-            }
+    share_idle_time(picture, times);
     if (window > 0)
         picture_add_classes(picture, "GPU", 0, times, window);
     return window > 0;

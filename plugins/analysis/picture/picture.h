@@ -21,10 +21,13 @@ enum picture_class {
     PICTURE_SYNC,
     PICTURE_INPUT,
     PICTURE_COMPUTATION,
+    PICTURE_ALLOCATION,
     PICTURE_SETUP,
     PICTURE_HOST,
     PICTURE_QUEUED,
     PICTURE_EDGES,
+    PICTURE_EARLIER, /* what began before the recording */
+    PICTURE_UNKNOWN, /* idle time whose cause was not recorded, beside causes that were */
     PICTURE_IDLE,
     PICTURE_COMPUTE,  /* all of a rank's, whatever computes */
     PICTURE_WAIT,     /* for other ranks */
