@@ -144,7 +144,7 @@ static const char *glyph_of(enum ta_ink ink)
         [TA_INK_ATTENTION] = "▓", [TA_INK_CONV] = "▒",        [TA_INK_POINTWISE] = "░",
         [TA_INK_KERNEL] = "+",    [TA_INK_WAIT] = "-",        [TA_INK_OTHER] = "x",
         [TA_INK_SYNC] = "~",      [TA_INK_HOST] = "^",        [TA_INK_RUNTIME] = "#",
-        [TA_INK_OP] = ":",        [TA_INK_GRID] = "?",
+        [TA_INK_OP] = ":",
     };
     if (ink >= TA_INK_SERIES_1 && ink <= TA_INK_SERIES_7)
         return series[ink - TA_INK_SERIES_1];
