@@ -41,7 +41,7 @@ static const struct ta_column roofline_by_op_columns[] = {
                             "reduce, copy, or triton (generated)"},
     [BY_OP_SHAPE] = {"shape", "Shape", TA_TEXT,
                      .doc = "Sizes that determine its work: for GEMMs M, N and K with the batch, "
-                            "for other operators those of the largest tensor"},
+                            "for other operators the sizes of the largest tensor"},
     [BY_OP_TYPE] = {"type", "Type", TA_TEXT, .doc = "Data type that is computed on"},
     [BY_OP_CALLS] = {"calls", "Calls", TA_COUNT, .doc = "Calls that launched a kernel, all ranks"},
     [BY_OP_BUSY] = {"busy_ns", "Time", TA_NS, .better = TA_LOWER,
@@ -267,7 +267,7 @@ static const struct ta_column roofline_unknown_columns[] = {
          .doc = "Why the FLOPs are unknown: no_operator, graph_launch, no_formula, no_shapes, "
                 "no_types (of a list of tensors, for instance), no_arguments (strides and the "
                 "like), no_lengths (of sequences that differ), unusable_shapes, too_large, or "
-                "inner_operator (its work is that of an operator inside it)"},
+                "inner_operator (an operator inside it has the work)"},
     [UNKNOWN_CALLS] = {"calls", "Calls", TA_COUNT,
                        .doc = "Calls that launched a kernel, all ranks"},
     [UNKNOWN_KERNELS] = {"kernels", "Kernels", TA_COUNT,

@@ -209,8 +209,9 @@ static const struct ta_column speedup_table_columns[] = {
              "without gaps: 1 / (1 − h (1 − r)), where h is the hit ratio and r the share of kept "
              "blocks (0 if unknown), plus up to 5 % of a full step for work outside the blocks"},
     [C_KEPT] = {"kept", "Kept blocks", TA_RATIO,
-                .doc = "Blocks that a cached step still runs, divided by those of a full step, "
-                       "counted by their attention calls; empty if these are not recorded"},
+                .doc =
+                    "Blocks that a cached step still runs, divided by the blocks of a full step, "
+                    "counted by their attention calls; empty if these are not recorded"},
     [C_LEAK] = {"leak_ns", "Beyond blocks", TA_NS, .better = TA_LOWER,
                 .doc = "Time of cached steps outside the blocks that they keep"},
     [C_IDLE] = {"idle_ns", "Idle", TA_NS, .better = TA_LOWER,

@@ -61,10 +61,11 @@ static const struct ta_column by_step_columns[] = {
                       .doc = "Calls of the step that launched a kernel which was not recorded"},
     [BY_STEP_COUNTED] =
         {"counted_ns", "Step time", TA_NS, .better = TA_LOWER,
-         .doc = "Time of the step used for statistics: usually that of its marker, as far as it "
-                "was recorded. If most markers enclose only the launches, the busy time of its "
-                "device work, or the marker if longer. Empty for steps that lost more than 5 % of "
-                "their kernels, and for a single marked step around denoising steps"},
+         .doc =
+             "Time of the step used for statistics: usually the time of its marker, as far as it "
+             "was recorded. If most markers enclose only the launches, the busy time of its "
+             "device work, or the marker if longer. Empty for steps that lost more than 5 % of "
+             "their kernels, and for a single marked step around denoising steps"},
     [BY_STEP_PART] =
         {"part", "Part", TA_WORD, .role = TA_NOTE,
          .doc = "set-up: one of the first steps of its kind, each taking more than one and a half "
