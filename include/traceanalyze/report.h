@@ -222,7 +222,7 @@ enum ta_reading {
     TA_AS_SHAPED_OP, /* operators by the shapes of their inputs */
     TA_AS_SHAPES,
     TA_AS_SHAPES_TIME,
-    /* Rows in the order in which an operator first ran a kernel, or another operator. */
+    /* When an operator first ran a kernel, or another operator. */
     TA_AS_LAUNCHER,
     TA_AS_LAUNCHED,
     TA_AS_LAUNCHER_WITHIN,

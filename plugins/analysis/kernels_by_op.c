@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kernels.by_op: which kernels each operator launches, in the order in which they first ran. */
+/* kernels.by_op: which kernels each operator launches, and when it first did. */
 #include "lib/places.h"
 
 #include <traceanalyze/analysis.h>
@@ -11,10 +11,14 @@ static const struct ta_column by_op_columns[] = {
                      "Kernel", "Name of the kernel")};
 
 static const struct ta_table_def by_op = {
-    "kernels.by_op", "Kernels by operator", TA_COLUMNS(by_op_columns),
-    .doc = "One row per operator and kernel that it launches, all ranks, in the order of the first "
-           "execution.",
-    .tier = TA_TIER_DETAIL};
+    "kernels.by_op",
+    "Kernels by operator",
+    TA_COLUMNS(by_op_columns),
+    .doc =
+        "One row per operator and kernel that it launches, all ranks, by their time. Comparisons "
+        "put two runs side by side by the start of the first execution.",
+    .tier = TA_TIER_DETAIL,
+    .order = {&by_op_columns[TA_PLACE_TOTAL], TA_DESCENDING}};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
@@ -39,8 +43,9 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
-    (void)in;
-    return ta_place_rows(ctx, merged[0], out, &by_op);
+    (void)ctx, (void)in;
+    ta_place_rows(merged[0], out, &by_op);
+    return TA_OK;
 }
 
 static const struct ta_table_def *const tables[] = {&by_op, NULL};
@@ -52,6 +57,6 @@ static const struct ta_analysis_ops ops = {.section = "kernels",
                                            .tables = tables};
 
 TA_PLUGIN(analysis, kernels_by_op, &ops, .title = "Kernels by operator",
-          .summary = "Which kernels each operator launches, in the order of their first execution: "
+          .summary = "Which kernels each operator launches, and for how long they run: "
                      "kernels.by_op",
           .version = "1");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ops.by_caller: which operators each operator or range runs, in the order in which they first ran.
- */
+/* ops.by_caller: which operators each operator or range runs, and when it first did. */
 #include "lib/places.h"
 
 #include <traceanalyze/analysis.h>
@@ -11,10 +10,13 @@ static const struct ta_column by_caller_columns[] = {
                      "Operator", "Name of the operator or range")};
 
 static const struct ta_table_def by_caller = {
-    "ops.by_caller", "Operators by caller", TA_COLUMNS(by_caller_columns),
-    .doc = "One row per operator or annotated range and its caller, all ranks together, in order "
-           "of first execution. Comparisons use it to put two runs side by side.",
-    .tier = TA_TIER_DETAIL};
+    "ops.by_caller",
+    "Operators by caller",
+    TA_COLUMNS(by_caller_columns),
+    .doc = "One row per operator or annotated range and its caller, all ranks together, by their "
+           "time. Comparisons put two runs side by side by the start of the first execution.",
+    .tier = TA_TIER_DETAIL,
+    .order = {&by_caller_columns[TA_PLACE_TOTAL], TA_DESCENDING}};
 
 static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                           struct ta_partial *const *out)
@@ -34,8 +36,9 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
-    (void)in;
-    return ta_place_rows(ctx, merged[0], out, &by_caller);
+    (void)ctx, (void)in;
+    ta_place_rows(merged[0], out, &by_caller);
+    return TA_OK;
 }
 
 static const struct ta_table_def *const tables[] = {&by_caller, NULL};
@@ -47,8 +50,6 @@ static const struct ta_analysis_ops ops = {.section = "operators",
                                            .finish = finish,
                                            .tables = tables};
 
-TA_PLUGIN(
-    analysis, ops_by_caller, &ops, .title = "Operators by caller",
-    .summary =
-        "Which operators each operator or range runs, in order of first execution: ops.by_caller",
-    .version = "1");
+TA_PLUGIN(analysis, ops_by_caller, &ops, .title = "Operators by caller",
+          .summary = "Which operators each operator or range runs, and for how long: ops.by_caller",
+          .version = "1");

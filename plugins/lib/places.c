@@ -134,38 +134,15 @@ static struct ta_cell text_or_null(struct ta_slice text)
     return text.len ? ta_text(text) : ta_null();
 }
 
-/* How many operators and ranges are told around what ran. */
-static int depth_of(const struct ta_partial *places, const int64_t *row)
-{
-    const struct ta_slice path = ta_partial_text(places, row, TA_PLACE_WITHIN);
-    int depth = (path.len > 0) + (ta_partial_text(places, row, TA_PLACE_OP).len > 0);
-    for (size_t i = 0; i < path.len; i++)
-        depth += path.ptr[i] == ';';
-    return depth;
-}
-
 struct place {
-    const int64_t *first;
+    const int64_t *first; /* row of the earliest run */
     int64_t calls, total;
-    int depth;
-    size_t number; /* in the order of names */
 };
-
-/* What runs others comes before them where both begin at once. */
-static int by_start(const void *left, const void *right)
-{
-    const struct place *a = left, *b = right;
-    if (a->first[TA_PLACE_FIRST] != b->first[TA_PLACE_FIRST])
-        return a->first[TA_PLACE_FIRST] < b->first[TA_PLACE_FIRST] ? -1 : 1;
-    if (a->depth != b->depth)
-        return a->depth < b->depth ? -1 : 1;
-    return (a->number > b->number) - (a->number < b->number);
-}
 
 /* The place that begins at row i; *end is the first row after it. */
 static struct place read_place(const struct ta_partial *places, size_t i, size_t *end)
 {
-    struct place place = {.first = ta_partial_at(places, i), .number = i};
+    struct place place = {.first = ta_partial_at(places, i)};
     for (*end = i; *end < ta_partial_rows(places); ++*end) {
         const int64_t *row = ta_partial_at(places, *end);
         if (!is_same(places, place.first, row))
@@ -175,32 +152,24 @@ static struct place read_place(const struct ta_partial *places, size_t i, size_t
         if (row[TA_PLACE_FIRST] < place.first[TA_PLACE_FIRST])
             place.first = row;
     }
-    place.depth = depth_of(places, place.first);
     return place;
 }
 
-enum ta_status ta_place_rows(struct ta_ctx *ctx, const struct ta_partial *places,
-                             struct ta_section_builder *out, const struct ta_table_def *def)
+void ta_place_rows(const struct ta_partial *places, struct ta_section_builder *out,
+                   const struct ta_table_def *def)
 {
     struct ta_table_builder *rows = ta_rows(out, def);
-    struct place *all = calloc(ta_partial_rows(places) + 1, sizeof *all);
-    size_t n = 0;
-    if (!all)
-        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order places: rows=%zu", ta_partial_rows(places));
-    for (size_t i = 0, end; i < ta_partial_rows(places); i = end)
-        all[n++] = read_place(places, i, &end);
-    qsort(all, n, sizeof *all, by_start);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0, end; i < ta_partial_rows(places); i = end) {
+        const struct place place = read_place(places, i, &end);
         ta_add_row(
             rows,
             (const struct ta_cell[TA_PLACE_COLUMN_COUNT]){
-                [TA_PLACE_OP] = text_or_null(ta_partial_text(places, all[i].first, TA_PLACE_OP)),
-                [TA_PLACE_NAME] = ta_text(ta_partial_text(places, all[i].first, TA_PLACE_NAME)),
+                [TA_PLACE_OP] = text_or_null(ta_partial_text(places, place.first, TA_PLACE_OP)),
+                [TA_PLACE_NAME] = ta_text(ta_partial_text(places, place.first, TA_PLACE_NAME)),
                 [TA_PLACE_WITHIN] =
-                    text_or_null(ta_partial_text(places, all[i].first, TA_PLACE_WITHIN)),
-                [TA_PLACE_FIRST] = ta_int(all[i].first[TA_PLACE_FIRST]),
-                [TA_PLACE_CALLS] = ta_int(all[i].calls),
-                [TA_PLACE_TOTAL] = ta_int(all[i].total)});
-    free(all);
-    return TA_OK;
+                    text_or_null(ta_partial_text(places, place.first, TA_PLACE_WITHIN)),
+                [TA_PLACE_FIRST] = ta_int(place.first[TA_PLACE_FIRST]),
+                [TA_PLACE_CALLS] = ta_int(place.calls),
+                [TA_PLACE_TOTAL] = ta_int(place.total)});
+    }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Places of a program: which operator runs what, in the order in which it first did.  Two runs of a
- * program can be laid side by side by them, whatever its parts are called. */
+/* Places of a program: which operator runs what, and when it first did.  Two runs of a program can
+ * be laid side by side by them, whatever its parts are called. */
 #ifndef TA_LIB_PLACES_H
 #define TA_LIB_PLACES_H
 
@@ -80,8 +80,7 @@ enum {
 /* clang-format on */
 
 /* Adds the rows of such a table. */
-enum ta_status ta_place_rows(struct ta_ctx *ctx, const struct ta_partial *places,
-                             struct ta_section_builder *out,
-                             const struct ta_table_def *def) TA_MUST_CHECK;
+void ta_place_rows(const struct ta_partial *places, struct ta_section_builder *out,
+                   const struct ta_table_def *def);
 
 #endif

@@ -3,6 +3,7 @@
  * from which on they take another time. */
 #include "compare/align.h"
 #include "compare/compare.h"
+#include "compare/reached.h"
 #include "report/report.h"
 #include "stat/series.h"
 #include "traceanalyze/table.h"
@@ -52,12 +53,13 @@ static struct ta_cell cell_of(const struct ta_refs *in, size_t ref, size_t row)
  * they were first reached. */
 struct programs {
     const struct diff *diff;
+    const size_t *rows[TA_DIFF_SIDES]; /* in that order */
     size_t from;
 };
 
 static struct ta_slice text_at(const struct programs *programs, int side, size_t i, size_t ref)
 {
-    return ta_ref_text(&programs->diff->in[side], ref, programs->from + i);
+    return ta_ref_text(&programs->diff->in[side], ref, programs->rows[side][programs->from + i]);
 }
 
 /* Whether a kernel is the same one, whatever numbers its name has on either side; one with another
@@ -116,9 +118,14 @@ static bool add_kernel(struct diff *diff, struct ta_section_builder *out)
 {
     const struct ta_refs *base = &diff->in[TA_DIFF_BASE], *new = &diff->in[TA_DIFF_NEW];
     const size_t n = ta_ref_rows(base, TA_AS_LAUNCHED), m = ta_ref_rows(new, TA_AS_LAUNCHED);
+    static const struct diff_reached columns = {TA_AS_LAUNCHER, TA_AS_LAUNCHED,
+                                                TA_AS_LAUNCHER_WITHIN, TA_AS_LAUNCHED_START};
     struct programs programs = {.diff = diff};
     if (!ta_ref_table(base, TA_AS_LAUNCHED) || !ta_ref_table(new, TA_AS_LAUNCHED))
         return true;
+    for (int side = 0; side < TA_DIFF_SIDES; side++)
+        if (!(programs.rows[side] = diff_rows_reached(diff, side, &columns)))
+            return false;
     size_t i = 0;
     while (i < n && i < m && is_same_op(&programs, i, i) && is_same_kernel(&programs, i, i))
         i++;
@@ -130,13 +137,16 @@ static bool add_kernel(struct diff *diff, struct ta_section_builder *out)
         return false;
     const bool is_added = strcmp(difference, "added") == 0;
     const bool is_removed = strcmp(difference, "removed") == 0;
+    const size_t base_row = i < n ? programs.rows[TA_DIFF_BASE][i] : SIZE_MAX;
+    const size_t new_row = i < m ? programs.rows[TA_DIFF_NEW][i] : SIZE_MAX;
     TA_ROW(out, divergence, [WHAT] = ta_text(TA_LIT("kernel")),
            [DIFFERENCE] = ta_text(ta_slice_of(difference)), [PLACE] = ta_int((int64_t)i),
-           [OP] = cell_of(is_added ? new : base, TA_AS_LAUNCHER, i),
-           [BASE] = is_added ? ta_null() : cell_of(base, TA_AS_LAUNCHED, i),
-           [NEW] = is_removed ? ta_null() : cell_of(new, TA_AS_LAUNCHED, i),
-           [BASE_START] = cell_of(base, TA_AS_LAUNCHED_START, i),
-           [NEW_START] = cell_of(new, TA_AS_LAUNCHED_START, i), [CHANGE] = ta_null());
+           [OP] = is_added ? cell_of(new, TA_AS_LAUNCHER, new_row)
+                           : cell_of(base, TA_AS_LAUNCHER, base_row),
+           [BASE] = is_added ? ta_null() : cell_of(base, TA_AS_LAUNCHED, base_row),
+           [NEW] = is_removed ? ta_null() : cell_of(new, TA_AS_LAUNCHED, new_row),
+           [BASE_START] = cell_of(base, TA_AS_LAUNCHED_START, base_row),
+           [NEW_START] = cell_of(new, TA_AS_LAUNCHED_START, new_row), [CHANGE] = ta_null());
     return true;
 }
 

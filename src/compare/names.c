@@ -258,6 +258,7 @@ static bool add_ops(struct diff *diff, struct ta_section_builder *out)
     static const struct diff_order order = {.name = TA_AS_CALLED,
                                             .op = TA_AS_CALLER,
                                             .within = TA_AS_CALLER_WITHIN,
+                                            .start = TA_AS_CALLED_START,
                                             .calls = TA_AS_CALLED_CALLS,
                                             .is_of_ops = true};
     static const struct list list = {
@@ -285,6 +286,7 @@ static bool add_kernels(struct diff *diff, struct ta_section_builder *out)
     static const struct diff_order order = {.name = TA_AS_LAUNCHED,
                                             .op = TA_AS_LAUNCHER,
                                             .within = TA_AS_LAUNCHER_WITHIN,
+                                            .start = TA_AS_LAUNCHED_START,
                                             .calls = TA_AS_LAUNCHED_CALLS};
     static const struct list list = {&kernels,
                                      FOREST("-kernels", "kernels"),

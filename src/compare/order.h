@@ -8,9 +8,9 @@
 /* A table whose rows say which operator runs what, by what its columns are read as. */
 struct diff_order {
     enum ta_reading name, op, within, calls; /* within: or TA_AS_NOTHING */
-    /* Column that numbers the rows of a rank in the order in which they first ran; TA_AS_NOTHING:
-     * the rows are in this order. */
-    enum ta_reading order;
+    /* What says in which order they first ran: when each of them did, or a number among the rows
+     * of a rank.  One of the two. */
+    enum ta_reading start, order;
     bool is_of_ops;    /* the names are operators themselves, else kernels */
     bool is_of_stages; /* that goes for them, too, but nothing says what they are: they are the same
                           at the same place alone, and with times that are alike */

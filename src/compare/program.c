@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "compare/program.h"
 
+#include "compare/reached.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -41,8 +43,13 @@ static bool read_places(struct diff *diff, int side, const struct diff_order *or
     const bool has_order = !is_numbered || ta_ref_exists(in, order->order);
     const size_t rows = has_order ? ta_ref_rows(in, order->name) : 0;
     const int64_t rank = is_numbered ? least_rank(in, order) : 0;
+    const struct diff_reached columns = {order->op, order->name, order->within, order->start};
+    const size_t *reached = is_numbered ? NULL : diff_rows_reached(diff, side, &columns);
     *places = (struct places){ta_arena_alloc(&diff->arena, (rows + 1) * sizeof *places->at), 0};
-    for (size_t i = 0; places->at && i < rows; i++) {
+    if (!places->at || (!is_numbered && !reached))
+        return false;
+    for (size_t k = 0; k < rows; k++) {
+        const size_t i = reached ? reached[k] : k;
         const struct ta_slice name = ta_ref_text(in, order->name, i);
         const struct ta_slice op = ta_ref_text(in, order->op, i);
         struct diff_item *item = find(items, name);
@@ -55,11 +62,11 @@ static bool read_places(struct diff *diff, int side, const struct diff_order *or
                            .item = item,
                            .op_item = find(ops, op),
                            .calls = diff_amount(in, order->calls, i),
-                           .order = is_numbered ? diff_amount(in, order->order, i) : (int64_t)i};
+                           .order = is_numbered ? diff_amount(in, order->order, i) : (int64_t)k};
     }
-    if (places->at && is_numbered)
+    if (is_numbered)
         qsort(places->at, places->n, sizeof *places->at, by_order);
-    return places->at != NULL;
+    return true;
 }
 
 /* Lists the places of each name of the new side; false without memory. */
