@@ -18,10 +18,14 @@
 
 typedef bool part_fn(const struct ta_refs *in, const struct ta_found *found);
 
+static bool is_straggler(const struct ta_refs *in, const struct ta_found *found)
+{
+    return ta_is_about_late_rank(in, &found->finding);
+}
+
 static bool is_late(const struct ta_refs *in, const struct ta_found *found)
 {
-    return found->finding.effect == TA_EFFECT_LATE_RANK ||
-           ta_is_about_late_rank(in, &found->finding);
+    return found->finding.effect == TA_EFFECT_LATE_RANK || is_straggler(in, found);
 }
 
 static bool is_slowed(const struct ta_refs *in, const struct ta_found *found)
@@ -117,7 +121,8 @@ static const struct story {
     /* What one rank alone does is why the others wait for it. */
     {is_late, is_own, is_of_same_rank, true, false},
     {is_late_by_copy, is_copy_of_others, is_same_action, false, false},
-    /* A GPU whose clock is lowered makes its rank late. */
+    /* A GPU whose clock is lowered makes its rank late: the straggler says so itself. */
+    {is_straggler, is_slowed, is_of_same_rank, false, false},
     {is_slowed, is_late, is_of_same_rank, false, false},
     /* That ranks wait for each other is no other effect than what makes one of them late. */
     {is_own, is_waiting, is_all_of, false, true},

@@ -41,7 +41,7 @@ enum {
 #define WATT TA_TYPE_NUMBER, TA_UNIT_WATT
 #define BYTE_RATE TA_TYPE_NUMBER, TA_UNIT_BYTES_PER_S
 static const struct ta_column telemetry_limits_columns[] = {
-    [LIMITS_RANK] = TA_DUMP_RANK_COLUMN,
+    [LIMITS_RANK] = TA_RANK_COLUMN_OF("Rank that works on the device; else the rank of the dump"),
     [LIMITS_DEVICE] = TA_DEVICE_COLUMN_OF("Device; empty for all devices together"),
     [LIMITS_LIMIT] =
         {"limit", "Limit", TA_WORD, .read_as = TA_AS_LIMIT,

@@ -16,6 +16,8 @@ static const struct ta_ref reads[] = {
     [STEP_START] = {"steps.by_step", "host_start_ns"},
     [STEP_TIME] = {"steps.by_step", "host_dur_ns"},
     [STEP_PART] = {"steps.by_step", "part"},
+    [TRACE_RANK] = {"gpu_time.program", "rank"},
+    [TRACE_DEVICE] = {"gpu_time.program", "device"},
 };
 
 static const struct ta_field fields[FIELDS] = {
@@ -100,7 +102,7 @@ enum {
     BY_RANK_SESSION_SHARE
 };
 static const struct ta_column by_rank_columns[] = {
-    [BY_RANK_RANK] = TA_DUMP_RANK_COLUMN,
+    [BY_RANK_RANK] = TA_RANK_COLUMN_OF("Rank that works on the device; else the rank of the dump"),
     [BY_RANK_DEVICE] =
         TA_DEVICE_COLUMN_OF("Device; empty for the host, and for sums or maxima over all devices"),
     [BY_RANK_SIGNAL] = {"signal", "Signal", TA_WORD, .read_as = TA_AS_SIGNAL,
@@ -125,7 +127,9 @@ static const struct ta_table_def by_rank = {
     "Device telemetry",
     TA_COLUMNS(by_rank_columns),
     .doc = "One row per rank, device and signal. Samples of single devices are preferred over sums "
-           "and maxima over all devices. `unit` is the unit of min, max, mean and p95; clocks are "
+           "and maxima over all devices. If one process samples the devices of several ranks whose "
+           "traces are read too, each device has the rank that works on it. `unit` is the unit of "
+           "min, max, mean and p95; clocks are "
            "in Hz. A timestamped sample in several files counts once. A power of 0 is not a "
            "sample, and a device with only zeros is left out. For series with more than 65 536 "
            "samples in a file, the 95th percentile is within 0.5 %. A profiler that keeps only the "
@@ -303,6 +307,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                 all.at[i].used = any || !telemetry_signals[all.at[i].signal].of_gpu;
         }
         drop_sums(&all);
+        telemetry_find_owners(&all, in);
         telemetry_add_window(out, &all);
         add_ranks(out, &all, values);
         telemetry_add_energy(out, &all, in, values);

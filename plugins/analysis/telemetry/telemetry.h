@@ -32,7 +32,15 @@ enum {
 };
 
 /* What is read of other analyses. */
-enum { DIFFUSION_RANK, DIFFUSION_FRAMES, STEP_START, STEP_TIME, STEP_PART };
+enum {
+    DIFFUSION_RANK,
+    DIFFUSION_FRAMES,
+    STEP_START,
+    STEP_TIME,
+    STEP_PART,
+    TRACE_RANK,
+    TRACE_DEVICE
+};
 
 /* Fields of the other partials: the sessions of a rank, and its blocks. */
 enum { SESSION_RANK, SESSION_NS, SESSION_FIELDS };
@@ -117,6 +125,12 @@ bool telemetry_find_series(struct all *all);
 const struct reading *telemetry_row_readings(const struct all *all, size_t row, size_t *n);
 /* The end of the series of the rank and device of series number `first`. */
 size_t telemetry_device_end(const struct all *all, size_t first);
+
+/* ---- owners.c ------------------------------------------------------------------------------- */
+
+/* Gives series of devices the rank that the device works for, where one process sampled the devices
+ * of several ranks and their traces tell which is whose. */
+void telemetry_find_owners(struct all *all, const struct ta_refs *in);
 
 /* ---- window.c ------------------------------------------------------------------------------- */
 
