@@ -44,9 +44,9 @@ enum ta_ink {
     TA_INK_COMM,
     TA_INK_MEMCPY,
     TA_INK_MEMSET,
-    TA_INK_IDLE,        /* grey with hatching */
+    TA_INK_IDLE, /* grey with hatching, as all idle time; launches that come late, or all of it */
     TA_INK_COMM_HIDDEN, /* communication while compute runs */
-    TA_INK_WAIT,        /* idle, though work is queued */
+    TA_INK_WAIT,        /* for other ranks */
     TA_INK_OTHER,
     TA_INK_BAND,    /* pale band under lines and dots */
     TA_INK_WORSE_1, /* steps of a change, from pale to TA_INK_WORSE or TA_INK_BETTER */
@@ -73,7 +73,18 @@ enum ta_ink {
     TA_INK_FUSED,  /* kernels that Inductor fused, */
     TA_INK_MOVE,   /* kernels that copy or index, */
     TA_INK_REDUCE, /* and those that reduce */
-    TA_INK_WORSE,  /* changes */
+    TA_INK_IDLE_SYNC, /* idle time by its other causes: hatched, each in a tint */
+    TA_INK_IDLE_INPUT,
+    TA_INK_IDLE_COMPUTE, /* on the host */
+    TA_INK_IDLE_LATENCY,
+    TA_INK_IDLE_EARLIER, /* nothing was recorded, but work from before the recording may run */
+    TA_INK_IDLE_QUEUED,
+    TA_INK_IDLE_UNKNOWN,
+    TA_INK_IDLE_AROUND, /* before the first work and after the last */
+    TA_INK_IDLE_SETUP,
+    TA_INK_IDLE_ALLOCATE,
+    TA_INK_IDLE_HOST, /* does what was not recorded */
+    TA_INK_WORSE,     /* changes */
     TA_INK_BETTER,
     TA_INK_HEAT_1, /* little to much (cividis) */
     TA_INK_HEAT_2,

@@ -42,7 +42,7 @@ static const struct ta_chart_def chart = {
     .label = {&by_device_columns[RANK], &by_device_columns[DEVICE]},
     .y = {{&by_device_columns[WAIT], "Waiting for the last rank", TA_INK_WAIT},
           {&by_device_columns[TRANSFER], "Transfer", TA_INK_COMM},
-          {&by_device_columns[UNKNOWN], "Unknown", TA_INK_GRID},
+          {&by_device_columns[UNKNOWN], "Unknown", TA_INK_MUTED},
           {&by_device_columns[BEFORE], "Began before the recording", TA_INK_COMM_HIDDEN}},
 };
 

@@ -340,14 +340,14 @@ static const struct ta_chart_def rank_chart = {
     .kind = TA_CHART_STACKED_BARS,
     .label = {&by_rank_columns[BY_RANK_RANK], &by_rank_columns[BY_RANK_DEVICE]},
     .y = {{&by_rank_columns[BY_RANK_DISPATCH], "Host launches late", TA_INK_IDLE},
-          {&by_rank_columns[BY_RANK_HOST], "Untraced host work", TA_INK_OTHER},
-          {&by_rank_columns[BY_RANK_COMPUTATION], "Host computation", TA_INK_HOST},
-          {&by_rank_columns[BY_RANK_SYNC], "Host waits for the GPU", TA_INK_SYNC},
-          {&by_rank_columns[BY_RANK_SETUP], "Setup or compilation", TA_INK_RUNTIME},
-          {&by_rank_columns[BY_RANK_INPUT], "Data loading", TA_INK_RANGE},
-          {&by_rank_columns[BY_RANK_LATENCY], "Launch latency", TA_INK_OP},
-          {&by_rank_columns[BY_RANK_QUEUED], "Queued work", TA_INK_WAIT},
-          {&by_rank_columns[BY_RANK_UNKNOWN], "Unknown", TA_INK_GRID}},
+          {&by_rank_columns[BY_RANK_HOST], "Untraced host work", TA_INK_IDLE_HOST},
+          {&by_rank_columns[BY_RANK_COMPUTATION], "Host computation", TA_INK_IDLE_COMPUTE},
+          {&by_rank_columns[BY_RANK_SYNC], "Host waits for the GPU", TA_INK_IDLE_SYNC},
+          {&by_rank_columns[BY_RANK_SETUP], "Setup or compilation", TA_INK_IDLE_SETUP},
+          {&by_rank_columns[BY_RANK_INPUT], "Data loading", TA_INK_IDLE_INPUT},
+          {&by_rank_columns[BY_RANK_LATENCY], "Launch latency", TA_INK_IDLE_LATENCY},
+          {&by_rank_columns[BY_RANK_QUEUED], "Queued work", TA_INK_IDLE_QUEUED},
+          {&by_rank_columns[BY_RANK_UNKNOWN], "Unknown", TA_INK_IDLE_UNKNOWN}},
 };
 
 static const struct ta_table_def by_rank = {

@@ -61,9 +61,9 @@ static const struct ta_chart_def chart = {
           {&parts_columns[COMM_EXPOSED], "Exposed communication", TA_INK_COMM},
           {&parts_columns[MEMCPY_EXPOSED], "Exposed copies", TA_INK_MEMCPY},
           {&parts_columns[HOST_WAIT], "Idle, host wait", TA_INK_IDLE},
-          {&parts_columns[KERNEL_WAIT], "Idle, kernel wait", TA_INK_WAIT},
-          {&parts_columns[AROUND], "Host work before and after", TA_INK_OP},
-          {&parts_columns[OTHER], "Unknown idle or memory set", TA_INK_GRID}},
+          {&parts_columns[KERNEL_WAIT], "Idle, kernel wait", TA_INK_IDLE_QUEUED},
+          {&parts_columns[AROUND], "Idle before and after", TA_INK_IDLE_AROUND},
+          {&parts_columns[OTHER], "Idle, unknown, or memory set", TA_INK_IDLE_UNKNOWN}},
 };
 
 static const struct ta_table_def parts = {

@@ -11,9 +11,10 @@ import subprocess
 import sys
 import tempfile
 
-TRACES = ("xdit_sd_3.5", "mi300_owlv2", "mi300_vit_nsfw", "tb_resnet50_nw0", "synthetic_nccl_4rank")
+TRACES = ("vllm_decode_full_graph", "b200_eager_rank0", "xdit_sd_3.5", "mi300_owlv2", "mi300_vit_nsfw", "tb_resnet50_nw0", "synthetic_nccl_4rank")
 WORK = ("gemm", "attention", "convolution", "pointwise", "kernels")
 DEVICE = ("kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset")
+COLLECTIVES = ("nccl", "all_reduce")
 LIMIT = 0.0005  # of the sum: times in a trace may be whole microseconds, and overlap by one
 
 
@@ -43,7 +44,8 @@ def union(intervals):
 
 def device_times(trace):
     """Unions in ns: of kernels that compute, and of all activities."""
-    file = next(path for path in sorted(pathlib.Path(trace).rglob("*.json*")) if path.is_file())
+    file = next(path for path in sorted(pathlib.Path(trace).rglob("*.json*"))
+                if path.is_file() and "capture" not in path.parent.name)
     opened = gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(
         encoding="utf-8")
     with opened:
@@ -56,7 +58,7 @@ def device_times(trace):
         start = float(event["ts"]) * 1e3
         span = (start, start + float(event["dur"]) * 1e3)
         busy.append(span)
-        if kind == "kernel" and "nccl" not in event["name"].lower():
+        if kind == "kernel" and not any(word in event["name"].lower() for word in COLLECTIVES):
             kernels.append(span)
     return union(kernels), union(busy)
 
@@ -74,6 +76,15 @@ def check_lanes(name, picture, window):
         assert end == window, (name, lane, end, window)
 
 
+ENDS = {"before": 0, "earlier": 1, "after": 4}
+
+
+def check_ends(name, picture):
+    """What lies before the first and after the last work stands at the ends of its lane."""
+    places = [ENDS.get(row["class"], 2) for row in picture if row["lane"] == "GPU"]
+    assert places == sorted(places), (name, places)
+
+
 def check(program, folder, name):
     report = read_report(program, folder / name)
     picture, windows = rows(report, "overview.picture"), rows(report, "gpu_time.program")
@@ -81,6 +92,7 @@ def check(program, folder, name):
     check_lanes(name, picture, windows[0]["window_ns"])
     if len(windows) > 1:
         return
+    check_ends(name, picture)
     compute, busy = device_times(folder / name)
     told = sum(row["dur_ns"] for row in picture if row["class"] in WORK)
     assert abs(told - compute) <= LIMIT * compute, (name, told, compute)

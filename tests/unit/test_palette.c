@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -193,6 +194,27 @@ static void test_families_are_apart_from_classes(void **state)
             }
 }
 
+/* All idle time is hatched and nothing else is; causes hatched the same way differ more in color
+ * than those hatched the other way. */
+static void test_idle_time_is_hatched(void **state)
+{
+    (void)state;
+    for (int i = 0; i < TA_INK_COUNT; i++) {
+        const enum ta_hatch hatch = ta_ink_hatch((enum ta_ink)i);
+        assert_int_equal(hatch != TA_HATCH_NONE,
+                         strncmp(ta_ink_name((enum ta_ink)i), "idle", 4) == 0);
+        for (int k = 0; k < 2 * i && hatch != TA_HATCH_NONE; k++) {
+            const bool dark = k >= i;
+            const enum ta_ink other = (enum ta_ink)(dark ? k - i : k);
+            const double least = ta_ink_hatch(other) == hatch ? 15 : 7.5;
+            if (ta_ink_hatch(other) != TA_HATCH_NONE &&
+                !(apart(ta_ink_color((enum ta_ink)i, dark), ta_ink_color(other, dark)) >= least))
+                fail_msg("%s and %s are too close", ta_ink_name((enum ta_ink)i),
+                         ta_ink_name(other));
+        }
+    }
+}
+
 /* Classes of kernels that only charts of classes tell apart. */
 static void test_classes_of_kernels_are_apart(void **state)
 {
@@ -255,6 +277,7 @@ int main(void)
         cmocka_unit_test(test_difference_is_right),
         cmocka_unit_test(test_colors_are_apart),
         cmocka_unit_test(test_families_are_apart_from_classes),
+        cmocka_unit_test(test_idle_time_is_hatched),
         cmocka_unit_test(test_classes_of_kernels_are_apart),
         cmocka_unit_test(test_colors_stand_out),
         cmocka_unit_test(test_heat_rises),

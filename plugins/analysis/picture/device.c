@@ -16,8 +16,8 @@ static const struct {
     {"setup", PICTURE_SETUP},
     {"host", PICTURE_HOST},
     {"dependency", PICTURE_QUEUED},
-    {"preparation", PICTURE_EDGES},
-    {"completion", PICTURE_EDGES},
+    {"preparation", PICTURE_BEFORE},
+    {"completion", PICTURE_AFTER},
     {"before the recording", PICTURE_EARLIER},
 };
 

@@ -14,16 +14,17 @@ const struct ta_kind picture_kinds[] = {
     [PICTURE_COMM] = {"communication", "communication", TA_INK_COMM},
     [PICTURE_COPY] = {"copies", "copies", TA_INK_MEMCPY},
     [PICTURE_LAUNCH] = {"launch", "idle, launches come late", TA_INK_IDLE},
-    [PICTURE_SYNC] = {"sync", "idle, the host waited for the GPU", TA_INK_SYNC},
-    [PICTURE_INPUT] = {"input", "idle, data is loaded", TA_INK_RANGE},
-    [PICTURE_COMPUTATION] = {"host computation", "idle, the host computes", TA_INK_HOST},
-    [PICTURE_ALLOCATION] = {"allocation", "idle, memory is allocated", TA_INK_RUNTIME},
-    [PICTURE_SETUP] = {"setup", "idle, set-up or compilation", TA_INK_RUNTIME},
-    [PICTURE_HOST] = {"host", "idle, host work not recorded", TA_INK_OTHER},
-    [PICTURE_QUEUED] = {"queued", "idle, queued work waits", TA_INK_WAIT},
-    [PICTURE_EDGES] = {"edges", "before the first and after the last kernel", TA_INK_OP},
-    [PICTURE_EARLIER] = {"earlier", "idle, since before the recording", TA_INK_OTHER},
-    [PICTURE_UNKNOWN] = {"unknown", "idle, cause not recorded", TA_INK_OTHER},
+    [PICTURE_SYNC] = {"sync", "idle, the host waited for the GPU", TA_INK_IDLE_SYNC},
+    [PICTURE_INPUT] = {"input", "idle, data is loaded", TA_INK_IDLE_INPUT},
+    [PICTURE_COMPUTATION] = {"host computation", "idle, the host computes", TA_INK_IDLE_COMPUTE},
+    [PICTURE_ALLOCATION] = {"allocation", "idle, memory is allocated", TA_INK_IDLE_ALLOCATE},
+    [PICTURE_SETUP] = {"setup", "idle, set-up or compilation", TA_INK_IDLE_SETUP},
+    [PICTURE_HOST] = {"host", "idle, host work not recorded", TA_INK_IDLE_HOST},
+    [PICTURE_QUEUED] = {"queued", "idle, queued work waits", TA_INK_IDLE_QUEUED},
+    [PICTURE_UNKNOWN] = {"unknown", "idle, cause not recorded", TA_INK_IDLE_UNKNOWN},
+    [PICTURE_BEFORE] = {"before", "idle, before the first kernel", TA_INK_IDLE_AROUND},
+    [PICTURE_EARLIER] = {"earlier", "work from before the recording", TA_INK_IDLE_EARLIER},
+    [PICTURE_AFTER] = {"after", "idle, after the last kernel", TA_INK_IDLE_AROUND},
     [PICTURE_IDLE] = {"idle", "idle", TA_INK_IDLE},
     [PICTURE_COMPUTE] = {"compute", "compute", TA_INK_COMPUTE},
     [PICTURE_WAIT] = {"waiting", "waiting for other ranks", TA_INK_WAIT},
@@ -197,33 +198,45 @@ void picture_add(const struct picture *to, const char *lane, int64_t start, int6
                [CLASS] = ta_string(picture_kinds[class].value), [LABEL] = ta_string(label));
 }
 
-/* The largest of the classes [from, to) that are smaller than `below`, equal ones by their number;
- * `to` for none. */
-static int next_class(const int64_t times[PICTURE_CLASSES], int from, int to, int last)
+/* Where a class stands on a lane: work, then idle time, between what is known of the ends. */
+static int place_of(int class)
 {
-    int best = to;
-    for (int i = from; i < to; i++) {
-        const bool is_after =
-            last < 0 || times[i] < times[last] || (times[i] == times[last] && i > last);
-        if (times[i] > 0 && is_after && (best == to || times[i] > times[best]))
+    if (class == PICTURE_BEFORE || class == PICTURE_EARLIER)
+        return class == PICTURE_BEFORE ? 0 : 1;
+    if (class == PICTURE_AFTER)
+        return 4;
+    return class < PICTURE_WORK ? 2 : 3;
+}
+
+/* Whether one class stands before another: by place, size and number. */
+static bool is_before(const int64_t times[PICTURE_CLASSES], int a, int b)
+{
+    if (place_of(a) != place_of(b))
+        return place_of(a) < place_of(b);
+    return times[a] != times[b] ? times[a] > times[b] : a < b;
+}
+
+/* The class that stands next to `last`, which is -1 at the begin; -1 for none. */
+static int next_class(const int64_t times[PICTURE_CLASSES], int last)
+{
+    int best = -1;
+    for (int i = 0; i < PICTURE_CLASSES; i++)
+        if (times[i] > 0 && (last < 0 || is_before(times, last, i)) &&
+            (best < 0 || is_before(times, i, best)))
             best = i;
-    }
     return best;
 }
 
 int64_t picture_add_classes(const struct picture *to, const char *lane, int64_t start,
                             const int64_t times[PICTURE_CLASSES], int64_t whole)
 {
-    static const int ends[] = {0, PICTURE_WORK, PICTURE_CLASSES};
-    for (int part = 0; part < 2; part++)
-        for (int last = -1;
-             (last = next_class(times, ends[part], ends[part + 1], last)) != ends[part + 1];) {
-            char share[TA_UNIT_TEXT_MAX], label[2 * TA_UNIT_TEXT_MAX];
-            snprintf(label, sizeof label, "%s %s", picture_kinds[last].label,
-                     ta_unit_format(share, (double)times[last] / (double)whole, TA_UNIT_RATIO));
-            picture_add(to, lane, start, times[last], (enum picture_class)last, label);
-            start += times[last];
-        }
+    for (int class = -1; (class = next_class(times, class)) >= 0;) {
+        char share[TA_UNIT_TEXT_MAX], label[2 * TA_UNIT_TEXT_MAX];
+        snprintf(label, sizeof label, "%s %s", picture_kinds[class].label,
+                 ta_unit_format(share, (double)times[class] / (double)whole, TA_UNIT_RATIO));
+        picture_add(to, lane, start, times[class], (enum picture_class) class, label);
+        start += times[class];
+    }
     return start;
 }
 

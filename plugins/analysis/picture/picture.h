@@ -25,8 +25,9 @@ enum picture_class {
     PICTURE_SETUP,
     PICTURE_HOST,
     PICTURE_QUEUED,
-    PICTURE_EDGES,
-    PICTURE_EARLIER, /* what began before the recording */
+    PICTURE_BEFORE,  /* the first work of the device */
+    PICTURE_EARLIER, /* work that was launched before the recording may still run */
+    PICTURE_AFTER,   /* its last work */
     PICTURE_UNKNOWN, /* idle time whose cause was not recorded, beside causes that were */
     PICTURE_IDLE,
     PICTURE_COMPUTE,  /* all of a rank's, whatever computes */
@@ -108,8 +109,8 @@ struct picture {
 void picture_add(const struct picture *to, const char *lane, int64_t start, int64_t length,
                  enum picture_class class, const char *label);
 
-/* Adds `times` from `start` on in order of size, work first, each named with its share of
- * `whole`; returns the end. */
+/* Adds `times` from `start` on in order of size, work first and what lies before the first and
+ * after the last work at the ends, each named with its share of `whole`; returns the end. */
 int64_t picture_add_classes(const struct picture *to, const char *lane, int64_t start,
                             const int64_t times[PICTURE_CLASSES], int64_t whole);
 

@@ -153,9 +153,9 @@ static const struct ta_chart_def part_chart = {
           {&ranks_parts_columns[PARTS_COMM_EXPOSED], "Exposed communication", TA_INK_COMM},
           {&ranks_parts_columns[PARTS_MEMCPY_EXPOSED], "Exposed copies", TA_INK_MEMCPY},
           {&ranks_parts_columns[PARTS_HOST_WAIT], "Idle, host wait", TA_INK_IDLE},
-          {&ranks_parts_columns[PARTS_KERNEL_WAIT], "Idle, kernel wait", TA_INK_WAIT},
-          {&ranks_parts_columns[PARTS_AROUND], "Host work before and after", TA_INK_OP},
-          {&ranks_parts_columns[PARTS_OTHER], "Unknown idle or memory set", TA_INK_GRID}},
+          {&ranks_parts_columns[PARTS_KERNEL_WAIT], "Idle, kernel wait", TA_INK_IDLE_QUEUED},
+          {&ranks_parts_columns[PARTS_AROUND], "Idle before and after", TA_INK_IDLE_AROUND},
+          {&ranks_parts_columns[PARTS_OTHER], "Idle, unknown, or memory set", TA_INK_IDLE_UNKNOWN}},
 };
 
 const struct ta_table_def ranks_parts = {

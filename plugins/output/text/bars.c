@@ -67,10 +67,22 @@ struct text_bars text_bars_of(const struct ta_table *table, const size_t *rows, 
 
 /* ---- drawing ------------------------------------------------------------------------- */
 
+const char *text_idle_glyph(enum ta_ink ink)
+{
+    static const char *const glyphs[TA_INK_COUNT] = {
+        [TA_INK_IDLE] = "·",         [TA_INK_IDLE_SYNC] = "~",    [TA_INK_IDLE_INPUT] = "o",
+        [TA_INK_IDLE_COMPUTE] = "^", [TA_INK_IDLE_LATENCY] = "'", [TA_INK_IDLE_EARLIER] = "<",
+        [TA_INK_IDLE_QUEUED] = ",",  [TA_INK_IDLE_UNKNOWN] = "?", [TA_INK_IDLE_AROUND] = ":",
+        [TA_INK_IDLE_SETUP] = "#",   [TA_INK_IDLE_HOST] = "x",    [TA_INK_IDLE_ALLOCATE] = "$",
+    };
+    return glyphs[ink];
+}
+
 static const char *shade(enum ta_ink ink, size_t segment)
 {
     static const char *const shades[] = {"█", "▓", "▒", "░"};
-    return ink == TA_INK_IDLE     ? "·"
+    const char *idle = text_idle_glyph(ink);
+    return idle                   ? idle
            : ink == TA_INK_WAIT   ? "-"
            : ink == TA_INK_OTHER  ? "x"
            : ink == TA_INK_BETTER ? "░"

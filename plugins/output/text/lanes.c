@@ -139,16 +139,15 @@ static const char *glyph_of(enum ta_ink ink)
 {
     static const char *const series[] = {"█", "▓", "▒", "░", "▚", "=", "+"};
     static const char *const inks[TA_INK_COUNT] = {
-        [TA_INK_COMPUTE] = "█",   [TA_INK_COMM] = "▚",        [TA_INK_MEMCPY] = "=",
-        [TA_INK_MEMSET] = "=",    [TA_INK_COMM_HIDDEN] = "▞", [TA_INK_IDLE] = "·",
-        [TA_INK_ATTENTION] = "▓", [TA_INK_CONV] = "▒",        [TA_INK_POINTWISE] = "░",
-        [TA_INK_KERNEL] = "+",    [TA_INK_WAIT] = "-",        [TA_INK_OTHER] = "x",
-        [TA_INK_SYNC] = "~",      [TA_INK_HOST] = "^",        [TA_INK_RUNTIME] = "#",
-        [TA_INK_OP] = ":",
+        [TA_INK_COMPUTE] = "█", [TA_INK_COMM] = "▚",        [TA_INK_MEMCPY] = "=",
+        [TA_INK_MEMSET] = "=",  [TA_INK_COMM_HIDDEN] = "▞", [TA_INK_ATTENTION] = "▓",
+        [TA_INK_CONV] = "▒",    [TA_INK_POINTWISE] = "░",   [TA_INK_KERNEL] = "+",
+        [TA_INK_WAIT] = "-",    [TA_INK_OTHER] = "x",
     };
     if (ink >= TA_INK_SERIES_1 && ink <= TA_INK_SERIES_7)
         return series[ink - TA_INK_SERIES_1];
-    return inks[ink] ? inks[ink] : "o";
+    const char *idle = text_idle_glyph(ink);
+    return idle ? idle : inks[ink] ? inks[ink] : "o";
 }
 
 static double column_at(const struct picture *picture, double time)

@@ -107,6 +107,9 @@ enum ta_status text_table(const struct page *page, const struct ta_table *table)
 /* What follows is in the color of an ink, until text_reset(). */
 void text_ink(const struct page *page, enum ta_ink ink);
 
+/* The sign for idle time of an ink, told apart where there is no color; NULL for other inks. */
+const char *text_idle_glyph(enum ta_ink ink);
+
 /* The bar at the end of a row, from the first chart of a table that is made of bars. */
 struct text_segment {
     size_t column;

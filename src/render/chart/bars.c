@@ -125,21 +125,8 @@ static void draw_stack(struct ta_layout *layout, const struct frame *frame,
         ta_pen_rect(layout, part->ink, x, y, w, frame->thickness, part->tip);
         if (!part->label)
             continue;
-        double width = ta_pen_width(layout, TA_FACE_SMALL, part->label);
-        double middle = x + w / 2, base = y + frame->thickness / 2 + 3.4;
-        if (width + 8 > w)
-            continue;
-        if (part->ink != TA_INK_IDLE) {
-            ta_pen_text_on(layout, part->ink, TA_FACE_SMALL, TA_ANCHOR_MIDDLE, middle, base,
-                           part->label);
-            continue;
-        }
-        double inset = frame->thickness >= 14 ? 1.5 : 0.5;
-        /* Nothing can be read on hatching, so the number gets a piece of paper. */
-        ta_pen_rect(layout, TA_INK_NONE, middle - width / 2 - 3, y + inset, width + 6,
-                    frame->thickness - 2 * inset, NULL);
-        ta_pen_text(layout, TA_INK_TEXT, TA_FACE_SMALL, TA_ANCHOR_MIDDLE, middle, base, part->label,
-                    NULL);
+        if (ta_pen_width(layout, TA_FACE_SMALL, part->label) + 8 <= w)
+            ta_pen_text_in(layout, part->ink, x, y, w, frame->thickness, part->label);
     }
 }
 

@@ -20,7 +20,8 @@ void ta_draw_color(cairo_t *cr, uint32_t color)
 static void draw_hatched(cairo_t *cr, const struct ta_mark *mark, bool dark)
 {
     double x = mark->rect.x, y = mark->rect.y, w = mark->rect.w, h = mark->rect.h;
-    uint32_t color = ta_ink_color(TA_INK_IDLE, dark);
+    const uint32_t color = ta_ink_color(mark->ink, dark);
+    const bool falls = ta_ink_hatch(mark->ink) == TA_HATCH_FALLING;
     cairo_save(cr);
     cairo_rectangle(cr, x, y, w, h);
     cairo_clip(cr);
@@ -38,13 +39,14 @@ static void draw_hatched(cairo_t *cr, const struct ta_mark *mark, bool dark)
     cairo_paint(cr);
     ta_draw_color(cr, color);
     cairo_set_line_width(cr, HATCH_LINE);
-    /* One pattern for the whole scene: lines x + y = k × step, wherever the bar begins. */
-    const long first = ta_whole(floor((x + y) / HATCH_STEP));
-    const long end = ta_whole(ceil((x + w + y + h) / HATCH_STEP));
+    /* One pattern for the whole scene: lines x ± y = k × step, wherever the bar begins. */
+    const double way = falls ? -1 : 1, from = fmin(way * y, way * (y + h));
+    const long first = ta_whole(floor((x + from) / HATCH_STEP));
+    const long end = ta_whole(ceil((x + w + from + h) / HATCH_STEP));
     for (long k = first; k < end; k++) {
         const double sum = (double)k * HATCH_STEP;
-        cairo_move_to(cr, sum - y + 1, y - 1);
-        cairo_line_to(cr, sum - y - h - 1, y + h + 1);
+        cairo_move_to(cr, sum - way * (y - 1), y - 1);
+        cairo_line_to(cr, sum - way * (y + h + 1), y + h + 1);
     }
     cairo_stroke(cr);
     cairo_restore(cr);
@@ -52,7 +54,7 @@ static void draw_hatched(cairo_t *cr, const struct ta_mark *mark, bool dark)
 
 static void draw_rect(cairo_t *cr, const struct ta_mark *mark, bool dark)
 {
-    if (mark->ink == TA_INK_IDLE) {
+    if (ta_ink_hatch(mark->ink) != TA_HATCH_NONE) {
         draw_hatched(cr, mark, dark);
         return;
     }

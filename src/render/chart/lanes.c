@@ -102,8 +102,8 @@ static void read_rows(struct ta_layout *layout, struct lanes *lanes)
 
 /* ---- labels ---------------------------------------------------------------------------------- */
 
-/* What of a label has room: all of it, else its name without its figure, its first
- * word, or the number of "step 12"; NULL for nothing. */
+/* What of a label has room: all of it, else its name without its figure, what says enough of the
+ * name ("idle, …", "waiting for …"), or the number of "step 12"; NULL for nothing. */
 static const char *label_for(struct ta_layout *layout, const char *label, double width)
 {
     if (!*label || ta_pen_width(layout, TA_FACE_SMALL, label) <= width)
@@ -117,11 +117,15 @@ static const char *label_for(struct ta_layout *layout, const char *label, double
     const size_t digits = strspn(number, "0123456789");
     if (*number && number[digits] == '\0')
         return ta_pen_width(layout, TA_FACE_SMALL, number) <= width ? number : NULL;
-    const size_t ends[] = {name, strcspn(label, " ,")};
-    for (size_t i = 0; i < 2; i++) {
-        const char *shorter = ta_pen_printf(layout, "%.*s", (int)ends[i], label);
-        if (*shorter && ta_pen_width(layout, TA_FACE_SMALL, shorter) <= width)
-            return shorter;
+    const char *shorter = ta_pen_printf(layout, "%.*s", (int)name, label);
+    if (*shorter && ta_pen_width(layout, TA_FACE_SMALL, shorter) <= width)
+        return shorter;
+    static const char *const ends[] = {", ", " for "};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const char *end = strstr(label, ends[i]);
+        const char *first = end ? ta_pen_printf(layout, "%.*s", (int)(end - label), label) : "";
+        if (*first && ta_pen_width(layout, TA_FACE_SMALL, first) <= width)
+            return first;
     }
     return NULL;
 }
@@ -149,8 +153,7 @@ static void draw_segment(struct ta_layout *layout, const struct lanes *lanes,
     ta_pen_rect(layout, kind->ink, x, y, drawn, ROW, tip);
     const char *label = label_for(layout, segment->label, drawn - 2 * INSET);
     if (label)
-        ta_pen_text_on(layout, kind->ink, TA_FACE_SMALL, TA_ANCHOR_MIDDLE, x + drawn / 2,
-                       y + ROW * 0.64, label);
+        ta_pen_text_in(layout, kind->ink, x, y, drawn, ROW, label);
 }
 
 /* ---- the frame ------------------------------------------------------------------------------- */

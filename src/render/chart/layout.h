@@ -62,6 +62,10 @@ void ta_pen_text(struct ta_layout *layout, enum ta_ink ink, enum ta_face face,
 /* Text inside a mark of ink `on`. */
 void ta_pen_text_on(struct ta_layout *layout, enum ta_ink on, enum ta_face face,
                     enum ta_anchor anchor, double x, double y, const char *text);
+/* Text in the middle of a rectangle of an ink.  Nothing can be read on hatching: there it gets a
+ * piece of paper. */
+void ta_pen_text_in(struct ta_layout *layout, enum ta_ink ink, double x, double y, double w,
+                    double h, const char *text);
 /* printf into the arena; "" when memory ran out, which the arena remembers. */
 const char *ta_pen_printf(struct ta_layout *layout, const char *format, ...) TA_PRINTF(2, 3);
 /* A value with its unit, in the arena. */

@@ -6,8 +6,9 @@
  * what computes is blue, and families of kernels are shades next to it, which differ by 10.
  * Within a set colors differ from the paper by a contrast of at least 3:1 and from each other by
  * CIEDE2000 >= 15 for normal, protan, deutan and tritan vision; the first four series, which most
- * charts of ranks need and which thin lines must tell apart, by 20. tests/unit/test_palette.c
- * computes all of it.
+ * charts of ranks need and which thin lines must tell apart, by 20.  Idle time is hatched; its
+ * causes are tints of that, half of them hatched the other way. tests/unit/test_palette.c computes
+ * all of it.
  *
  * The steps of a heat map rise in lightness, dark blue to yellow for all eyes (cividis; Nunez,
  * Anderton & Renslow 2018), the same in both themes: cells touch each other, not the paper. */
@@ -62,6 +63,17 @@ static const struct ink inks[TA_INK_COUNT] = {
     [TA_INK_FUSED] = {0x492e05, 0x956808, false, false},
     [TA_INK_MOVE] = {0x5a3c68, 0xa016fd, false, true},
     [TA_INK_REDUCE] = {0xb9809b, 0xf72673, true, false},
+    [TA_INK_IDLE_SYNC] = {0xb35737, 0xda5656, false, false},
+    [TA_INK_IDLE_INPUT] = {0xca51db, 0x8342d0, true, true},
+    [TA_INK_IDLE_COMPUTE] = {0x15132b, 0xd1d4f2, false, false},
+    [TA_INK_IDLE_LATENCY] = {0x344b47, 0x93d3b9, false, false},
+    [TA_INK_IDLE_EARLIER] = {0x4d3977, 0x9f8de4, false, false},
+    [TA_INK_IDLE_QUEUED] = {0x464f30, 0x54bc2c, false, false},
+    [TA_INK_IDLE_UNKNOWN] = {0x241f18, 0x945048, false, true},
+    [TA_INK_IDLE_AROUND] = {0x145962, 0xcee9e3, false, false},
+    [TA_INK_IDLE_SETUP] = {0x877c60, 0x9f9e84, false, false},
+    [TA_INK_IDLE_ALLOCATE] = {0xc58427, 0xe6e797, true, false},
+    [TA_INK_IDLE_HOST] = {0xa54ba3, 0xc865b4, false, false},
     [TA_INK_WORSE] = {0xb35806, 0xf1a340, false, false},
     [TA_INK_BETTER] = {0x542788, 0xb2abd2, false, false},
     [TA_INK_HEAT_1] = {0x00224e, 0x00224e, false, true},
@@ -88,6 +100,13 @@ uint32_t ta_ink_color_on(enum ta_ink ink, bool dark)
     if (dark)
         return ink_at(ink)->dark_takes_light ? DARK_TEXT : DARK_PAPER;
     return ink_at(ink)->light_takes_dark ? LIGHT_TEXT : LIGHT_PAPER;
+}
+
+enum ta_hatch ta_ink_hatch(enum ta_ink ink)
+{
+    if (ink == TA_INK_IDLE || (ink >= TA_INK_IDLE_SYNC && ink <= TA_INK_IDLE_EARLIER))
+        return TA_HATCH_RISING;
+    return ink >= TA_INK_IDLE_QUEUED && ink <= TA_INK_IDLE_HOST ? TA_HATCH_FALLING : TA_HATCH_NONE;
 }
 
 double ta_face_size(enum ta_face face)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The pen: collects the marks of a scene. */
 #include "render/chart/layout.h"
+#include "render/chart/scene.h"
 
+#include <math.h>
 #include <stdarg.h>
 
 /* U+00A0, a space that does not break. */
@@ -76,6 +78,19 @@ void ta_pen_text_on(struct ta_layout *layout, enum ta_ink on, enum ta_face face,
     ta_pen_text(layout, TA_INK_TEXT, face, anchor, x, y, text, NULL);
     if (layout->marks.n > before)
         layout->marks.at[before].text.on = on;
+}
+
+void ta_pen_text_in(struct ta_layout *layout, enum ta_ink ink, double x, double y, double w,
+                    double h, const char *text)
+{
+    const double base = y + h / 2 + 3.4, inset = h >= 14 ? fmax(1.5, (h - 15) / 2) : 0.5;
+    if (ta_ink_hatch(ink) == TA_HATCH_NONE) {
+        ta_pen_text_on(layout, ink, TA_FACE_SMALL, TA_ANCHOR_MIDDLE, x + w / 2, base, text);
+        return;
+    }
+    const double paper = fmin(w, ta_pen_width(layout, TA_FACE_SMALL, text) + 6);
+    ta_pen_rect(layout, TA_INK_NONE, x + (w - paper) / 2, y + inset, paper, h - 2 * inset, NULL);
+    ta_pen_text(layout, TA_INK_TEXT, TA_FACE_SMALL, TA_ANCHOR_MIDDLE, x + w / 2, base, text, NULL);
 }
 
 const char *ta_pen_printf(struct ta_layout *layout, const char *format, ...)

@@ -16,6 +16,10 @@ struct ta_scene *ta_page_scene_within(const struct ta_table *table, const struct
 /* Face metrics shared by layout and sinks. */
 double ta_face_size(enum ta_face face);
 
+/* How marks of an ink are filled: idle time is hatched, whatever its tint. */
+enum ta_hatch { TA_HATCH_NONE, TA_HATCH_RISING, TA_HATCH_FALLING };
+enum ta_hatch ta_ink_hatch(enum ta_ink ink);
+
 /* Color of text inside a mark of this ink. */
 uint32_t ta_ink_color_on(enum ta_ink ink, bool dark);
 

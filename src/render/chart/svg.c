@@ -99,10 +99,10 @@ static void put_mark(struct ta_file *out, const struct ta_scene *scene, const st
 {
     switch (mark->kind) {
     case TA_MARK_RECT:
-        if (mark->ink == TA_INK_IDLE) {
+        if (ta_ink_hatch(mark->ink) != TA_HATCH_NONE) {
             ta_puts(out, "<rect fill=\"url(#");
             put_text(out, scene->id);
-            ta_puts(out, "-hatch)\"");
+            ta_putf(out, "-%s)\"", ta_ink_name(mark->ink));
         } else {
             ta_putf(out, "<rect class=\"fill ink-%s\"", ta_ink_name(mark->ink));
         }
@@ -139,6 +139,28 @@ static void put_description(struct ta_file *out, const struct ta_scene *scene, c
     ta_putf(out, "</%s>\n", element);
 }
 
+/* The hatching of each ink that needs one. */
+static void put_patterns(struct ta_file *out, const struct ta_scene *scene)
+{
+    bool is_used[TA_INK_COUNT] = {false};
+    for (size_t i = 0; i < scene->n_marks; i++)
+        is_used[scene->marks[i].ink] |= scene->marks[i].kind == TA_MARK_RECT;
+    for (int ink = 0; ink < TA_INK_COUNT; ink++) {
+        const enum ta_hatch hatch = ta_ink_hatch((enum ta_ink)ink);
+        if (!is_used[ink] || hatch == TA_HATCH_NONE)
+            continue;
+        const char *name = ta_ink_name((enum ta_ink)ink);
+        ta_puts(out, "<defs><pattern id=\"");
+        put_text(out, scene->id);
+        ta_putf(out,
+                "-%s\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
+                "patternTransform=\"rotate(%d)\"><rect class=\"hatch-ground ink-%s\" "
+                "width=\"5\" height=\"5\"/><rect class=\"hatch-line ink-%s\" width=\"1.6\" "
+                "height=\"5\"/></pattern></defs>\n",
+                name, hatch == TA_HATCH_RISING ? 45 : -45, name, name);
+    }
+}
+
 void ta_put_svg(struct ta_file *out, const struct ta_scene *scene)
 {
     ta_putf(out,
@@ -160,17 +182,7 @@ void ta_put_svg(struct ta_file *out, const struct ta_scene *scene)
     put_description(out, scene, "title", scene->title);
     put_description(out, scene, "desc", scene->summary);
 
-    bool hatched = false;
-    for (size_t i = 0; i < scene->n_marks && !hatched; i++)
-        hatched = scene->marks[i].kind == TA_MARK_RECT && scene->marks[i].ink == TA_INK_IDLE;
-    if (hatched) {
-        ta_puts(out, "<defs><pattern id=\"");
-        put_text(out, scene->id);
-        ta_puts(out, "-hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
-                     "patternTransform=\"rotate(45)\"><rect class=\"hatch-ground ink-idle\" "
-                     "width=\"5\" height=\"5\"/><rect class=\"hatch-line ink-idle\" width=\"1.6\" "
-                     "height=\"5\"/></pattern></defs>\n");
-    }
+    put_patterns(out, scene);
     for (size_t i = 0; i < scene->n_marks; i++)
         put_mark(out, scene, &scene->marks[i]);
     ta_puts(out, "</svg>\n");
