@@ -11,7 +11,8 @@ import subprocess
 import sys
 import tempfile
 
-TRACES = ("vllm_decode_full_graph", "b200_eager_rank0", "xdit_sd_3.5", "mi300_owlv2", "mi300_vit_nsfw", "tb_resnet50_nw0", "synthetic_nccl_4rank")
+TRACES = ("vllm_decode_full_graph", "b200_eager_rank0", "xdit_sd_3.5", "mi300_owlv2",
+          "mi300_vit_nsfw", "tb_resnet50_nw0", "synthetic_nccl_4rank")
 WORK = ("gemm", "attention", "convolution", "pointwise", "kernels")
 DEVICE = ("kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset")
 COLLECTIVES = ("nccl", "all_reduce")
@@ -80,7 +81,7 @@ ENDS = {"before": 0, "earlier": 1, "after": 4}
 
 
 def check_ends(name, picture):
-    """What lies before the first and after the last work stands at the ends of its lane."""
+    """What lies before the first and after the last work is at the ends of its lane."""
     places = [ENDS.get(row["class"], 2) for row in picture if row["lane"] == "GPU"]
     assert places == sorted(places), (name, places)
 

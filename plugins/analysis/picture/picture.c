@@ -198,7 +198,7 @@ void picture_add(const struct picture *to, const char *lane, int64_t start, int6
                [CLASS] = ta_string(picture_kinds[class].value), [LABEL] = ta_string(label));
 }
 
-/* Where a class stands on a lane: work, then idle time, between what is known of the ends. */
+/* Where a class is on a lane: work, then idle time, between what is known of the ends. */
 static int place_of(int class)
 {
     if (class == PICTURE_BEFORE || class == PICTURE_EARLIER)
@@ -208,7 +208,7 @@ static int place_of(int class)
     return class < PICTURE_WORK ? 2 : 3;
 }
 
-/* Whether one class stands before another: by place, size and number. */
+/* Whether one class is before another: by place, size and number. */
 static bool is_before(const int64_t times[PICTURE_CLASSES], int a, int b)
 {
     if (place_of(a) != place_of(b))
@@ -216,7 +216,7 @@ static bool is_before(const int64_t times[PICTURE_CLASSES], int a, int b)
     return times[a] != times[b] ? times[a] > times[b] : a < b;
 }
 
-/* The class that stands next to `last`, which is -1 at the begin; -1 for none. */
+/* The class next to `last`, which is -1 at the begin; -1 for none. */
 static int next_class(const int64_t times[PICTURE_CLASSES], int last)
 {
     int best = -1;

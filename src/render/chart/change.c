@@ -163,7 +163,7 @@ static struct row total_row(struct ta_layout *layout, const struct fall *fall, c
         .tip = ta_pen_printf(layout, "%s · %s", name, number),
         .to = change,
         .point = (double)NAN,
-        .ink = TA_INK_IDLE,
+        .ink = TA_INK_MUTED,
         .is_total = true,
     };
 }
