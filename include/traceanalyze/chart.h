@@ -34,6 +34,11 @@ enum ta_chart_kind {
     TA_CHART_KINDS
 };
 
+/* In trees a call says nothing by itself that passes on at least this share of its time to one of
+ * its own: charts and pages skip chains of these.  And as captions write it. */
+#define TA_TREE_PASSES_ON 0.995
+#define TA_TREE_PASSES_ON_TEXT "99.5 %"
+
 /* What a mark means; its color is fixed in all charts and outputs (render/chart/palette.c). */
 enum ta_ink {
     TA_INK_NONE, /* the paper itself: it hides what lies below */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* run.host_time: what the time of a program goes to of which no device work was recorded: it
  * computes on the host.  Every instant of its window counts once, whatever thread works in it. */
+#include "lib/work.h"
 #include "model/program/window.h"
 
 #include <traceanalyze/analysis.h>
@@ -34,37 +35,59 @@ struct interval {
     int class;
 };
 
-static bool holds(struct ta_slice name, const char *word)
-{
-    const size_t n = strlen(word);
-    for (size_t i = 0; i + n <= name.len; i++)
-        if (memcmp(ta_slice_at(name, i), word, n) == 0)
-            return true;
-    return false;
-}
+/* Operators without a formula: of libraries for CPUs, and of collectives, whose work other threads
+ * do. */
+static const struct {
+    const char *start;
+    int class;
+} others[] = {
+    {"mkldnn::_linear", GEMM},
+    {"mkl::_mkl_linear", GEMM},
+    {"quantized::linear", GEMM},
+    {"onednn::qlinear", GEMM},
+    {"mkldnn::_convolution", CONV},
+    {"quantized::conv", CONV},
+    {"onednn::qconv", CONV},
+    {"c10d::", COLLECTIVES},
+    {"c10d_functional::", COLLECTIVES},
+    {"_c10d_functional::", COLLECTIVES},
+    {"record_param_comms", COLLECTIVES},
+};
 
-/* By the words in their names, of which the first counts. */
 static int class_of_operator(struct ta_slice name)
 {
-    static const struct {
-        const char *word;
-        int class;
-    } words[] = {
-        {"comm", COLLECTIVES}, {"c10d::", COLLECTIVES}, {"attention", ATTENTION}, {"conv", CONV},
-        {"mm", GEMM},          {"matmul", GEMM},        {"linear", GEMM},
-    };
-    for (size_t i = 0; i < TA_LENGTH(words); i++)
-        if (holds(name, words[i].word))
-            return words[i].class;
+    static const int products[] = {
+        [WORK_GEMM] = GEMM, [WORK_CONV] = CONV, [WORK_ATTENTION] = ATTENTION};
+    const struct formula *formula = formula_find(name);
+    if (formula && work_is_product(formula->class))
+        return products[formula->class];
+    for (size_t i = 0; i < TA_LENGTH(others); i++)
+        if (ta_slice_starts(name, others[i].start))
+            return others[i].class;
     return OPERATORS;
 }
 
-/* REST for spans that say nothing of the kind. */
-static int class_of(const struct ta_trace *trace, const struct ta_spans *spans, size_t row)
+/* Names repeat: what each means is looked up once. */
+struct classes {
+    const struct ta_trace *trace;
+    struct ta_spans spans;
+    uint8_t *of_names; /* 1 + class of the operator; 0: not yet known */
+};
+
+static int class_of_name(const struct classes *classes, ta_str name)
 {
-    switch ((enum ta_host_work)spans->work[row]) {
+    uint8_t *known = &classes->of_names[name];
+    if (*known == 0)
+        *known = (uint8_t)(1 + class_of_operator(ta_trace_text(classes->trace, name)));
+    return *known - 1;
+}
+
+/* REST for spans that say nothing of the kind. */
+static int class_of(const struct classes *classes, size_t row)
+{
+    switch ((enum ta_host_work)classes->spans.work[row]) {
     case TA_HOST_OPERATOR:
-        return class_of_operator(ta_trace_text(trace, spans->name[row]));
+        return class_of_name(classes, classes->spans.name[row]);
     case TA_HOST_COLLECTIVE:
         return COLLECTIVES;
     case TA_HOST_DATA:
@@ -74,11 +97,6 @@ static int class_of(const struct ta_trace *trace, const struct ta_spans *spans, 
     default:
         return REST;
     }
-}
-
-static bool is_host_span(const struct ta_trace *trace, const struct ta_spans *spans, size_t row)
-{
-    return ta_trace_categories(trace).at[spans->cat[row]].class <= TA_CLASS_RUNTIME;
 }
 
 static int by_start(const void *left, const void *right)
@@ -91,11 +109,14 @@ static int by_start(const void *left, const void *right)
 static struct interval *list_intervals(const struct ta_trace *trace, size_t *n, bool *computes)
 {
     const struct ta_spans spans = ta_trace_spans(trace);
-    struct interval *at = calloc(spans.n + 1, sizeof *at);
+    const struct ta_categories categories = ta_trace_categories(trace);
+    struct classes classes = {trace, spans, calloc(ta_trace_string_count(trace) + 1, 1)};
+    struct interval *at = classes.of_names ? calloc(spans.n + 1, sizeof *at) : NULL;
     *n = 0;
     *computes = false;
     for (size_t row = 0; at && row < spans.n; row++) {
-        const int class = is_host_span(trace, &spans, row) ? class_of(trace, &spans, row) : REST;
+        const bool is_host = ta_class_is_host(categories.at[spans.cat[row]].class);
+        const int class = is_host ? class_of(&classes, row) : REST;
         if (class == REST)
             continue;
         *computes |= class != LOADING && class != COMPILATION;
@@ -103,6 +124,7 @@ static struct interval *list_intervals(const struct ta_trace *trace, size_t *n, 
     }
     if (at)
         qsort(at, *n, sizeof *at, by_start);
+    free(classes.of_names);
     return at;
 }
 
@@ -159,8 +181,9 @@ static const struct ta_column host_time_columns[] = {
                .doc = "`gemm`, `convolution`, `attention` and other `operators`; `collectives`: of "
                       "the host, such as gloo's, while nothing computes; `data loading`; "
                       "`compilation`; `rest`: none of these runs"},
-    [TIME] = {"total_ns", "Time", TA_NS, .better = TA_LOWER, .doc = "Time of the window"},
-    [SHARE] = {"share", "Share", TA_RATIO, .doc = "Of the window of the rank"},
+    [TIME] = {"total_ns", "Time", TA_NS, .better = TA_LOWER,
+              .doc = "Time of the window given to the class"},
+    [SHARE] = {"share", "Share", TA_RATIO, .doc = "Share of the rank's window"},
 };
 static const struct ta_table_def host_time = {
     "run.host_time", "Where the time of the host goes", TA_COLUMNS(host_time_columns),

@@ -38,7 +38,6 @@ enum {
     FAILED,
     UTILIZATION,
     TEMPERATURE,
-    ENERGY,
     HOST_WINDOW
 };
 static const struct ta_ref reads[] = {
@@ -73,7 +72,6 @@ static const struct ta_ref reads[] = {
     [FAILED] = {.scalar = "failed_allocations"},
     [UTILIZATION] = {.scalar = "gpu_utilization"},
     [TEMPERATURE] = {.scalar = "gpu_temperature"},
-    [ENERGY] = {.scalar = "energy_j"},
     [HOST_WINDOW] = {.scalar = "host_window_ns"},
 };
 
@@ -132,8 +130,7 @@ static const struct {
 #define SMALL 0.01
 #define CLOSE 0.02
 
-/* A figure that says what another one says: a step that is the whole
- * run. */
+/* A figure that says what another one says: a step that is the whole run. */
 static const struct {
     unsigned char figure, other;
 } twice[] = {{STEP_TIME, WINDOW}, {STEP_WORK, IMAGE_WORK}, {STEP_WORK, STEP_TIME},

@@ -4,6 +4,7 @@
 
 #include "lib/scheme.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -129,21 +130,24 @@ static const struct {
 } platforms[] = {{"CUDA", "cuda_runtime_version", "cuda_driver_version", 1000, 10},
                  {"HIP", "hip_runtime_version", "hip_driver_version", 10000000, 100000}};
 
-/* "12.8"; "" for what is no such number. */
+/* "12.8" of such a number, or of a text that says so ("12.8.90"); "" for what is neither. */
 static const char *version_of(const struct ta_refs *in, const char *key, long major, long minor,
                               char text[32])
 {
-    char *end;
-    const struct ta_slice tag = tag_of(in, key);
+    char *end, *rest;
+    char tag[16];
+    const struct ta_slice value = tag_of(in, key);
     text[0] = '\0';
-    if (tag.len == 0 || tag.len >= 16)
+    if (value.len == 0 || value.len >= sizeof tag || !isdigit((unsigned char)value.ptr[0]))
         return text;
-    snprintf(text, 32, "%.*s", (int)tag.len, tag.ptr);
-    const long version = strtol(text, &end, 10);
-    const bool is_number = *end == '\0' && version >= major;
-    text[0] = '\0';
-    if (is_number)
-        snprintf(text, 32, "%ld.%ld", version / major, version % major / minor);
+    snprintf(tag, sizeof tag, "%.*s", (int)value.len, value.ptr);
+    const long first = strtol(tag, &end, 10);
+    const bool is_text = *end == '.' && isdigit((unsigned char)end[1]);
+    const long second = is_text ? strtol(end + 1, &rest, 10) : 0;
+    if (is_text && (*rest == '\0' || *rest == '.'))
+        snprintf(text, 32, "%ld.%ld", first, second);
+    else if (*end == '\0' && first >= major)
+        snprintf(text, 32, "%ld.%ld", first / major, first % major / minor);
     return text;
 }
 

@@ -32,7 +32,7 @@ struct ta_plan {
     struct ta_slice *keys; /* event arguments to keep: the core's and the analyses' */
     size_t n_keys;
     size_t n_passing;       /* the first of them: the core's that no analysis wants */
-    size_t n_passing_drawn; /* the events among them that no timeline shows either */
+    size_t n_passing_drawn; /* the first of these: no timeline shows them either */
     uint64_t sampled;       /* a bit for each key of which a sample is wanted (samples_op_args) */
     bool compared;          /* they run for a comparison: partials keep what it reads */
     size_t steps, ranks;    /* in `analyses`, the stages; SIZE_MAX where nothing needs them */

@@ -6,8 +6,10 @@
 
 #include <stdlib.h>
 
-/* Arguments that the core itself needs to link launches; the timeline shows the last one, too. */
-static const char *const core_args[] = {"device", "context", "correlation", NULL};
+/* Arguments that the core itself needs to link launches; the one that the timeline shows, too, is
+ * the last. */
+static const char drawn_arg[] = "correlation";
+static const char *const core_args[] = {"device", "context", drawn_arg, NULL};
 
 _Static_assert(TA_RECORD_ARGS <= 64, "ta_plan.sampled has a bit for each key");
 
@@ -210,8 +212,8 @@ static enum ta_status list_needs(struct ta_ctx *ctx, struct ta_plan *plan)
 {
     for (const char *const *key = core_args; *key; key++)
         if (!is_asked_for(plan, *key) && add_key(plan, *key)) {
-            plan->n_passing_drawn = key[1] ? plan->n_passing + 1 : plan->n_passing;
             plan->n_passing++;
+            plan->n_passing_drawn += *key != drawn_arg;
         }
     bool fits = add_keys(plan, core_args);
     for (size_t i = 0; fits && i < plan->n; i++) {

@@ -86,10 +86,12 @@ static bool is_of_same_rank(const struct ta_found *teller, const struct ta_found
     return rank_of(teller) != TA_MISSING && rank_of(teller) == rank_of(told);
 }
 
-/* The others wait for the rank, and without what it does no less than what they wait is saved. */
+/* The others wait for the rank, and without what it does no less than what they wait is saved: both
+ * are known. */
 static bool is_all_of(const struct ta_found *teller, const struct ta_found *told)
 {
-    return teller->ranks.is_last && teller->finding.saving_high_ns >= told->finding.saving_high_ns;
+    return teller->ranks.is_last && told->finding.saving_high_ns != TA_MISSING &&
+           teller->finding.saving_high_ns >= told->finding.saving_high_ns;
 }
 
 /* A remedy for the copies of one rank is a remedy for the copies of all. */

@@ -275,6 +275,8 @@ async function checkCalls(page) {
   check(Number(await first()) === Number(depth) + 1, "what it calls stands to its right");
   await page.keyboard.press("ArrowLeft");
   check(await rows.count() === before && await focused() === "false", "← closes it");
+  check(Number(await table.getAttribute("data-passes")) > 0.5,
+    "the page says which share makes a chain of calls");
 }
 
 async function checkKeys(page) {

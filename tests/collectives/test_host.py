@@ -14,9 +14,10 @@ import unittest
 
 PROGRAM = None
 ORDER = ("data loading", "gemm", "operators", "collectives")
-NAMES = {"gemm": ("aten::mm", "aten::addmm"), "operators": ("aten::add_", "aten::sqrt"),
+NAMES = {"gemm": ("aten::mm", "aten::addmm", "mkldnn::_linear_pointwise"),
+         "operators": ("aten::add_", "aten::sqrt", "aten::upsample_bilinear2d", "aten::lerp_"),
          "collectives": ("gloo:all_reduce",), "data loading": ("enumerate(DataLoader)#next",)}
-STEP = 1000  # µs
+STEP, STEPS = 1000, 5  # µs
 
 
 def plan(seed):
@@ -54,12 +55,32 @@ def trace(spans, seed):
             "traceEvents": events}
 
 
+def ranked(rank, late, latest, transfer):
+    """A rank that comes late to the all-reduce of each step; all leave it at the same time."""
+    events = []
+    for step in range(STEPS):
+        start = step * STEP
+        for category, name, thread, begin, length in (
+                ("user_annotation", f"ProfilerStep#{step}", 1, 0, STEP),
+                ("cpu_op", "aten::mm", 1, 0, 100 + late),
+                ("user_annotation", "gloo:all_reduce", 2, 100 + late, latest - late + transfer)):
+            events.append({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": thread,
+                           "ts": start + begin, "dur": length})
+    return {"schemaVersion": 1, "baseTimeNanoseconds": 1700000000000000000,
+            "distributedInfo": {"backend": "gloo", "rank": rank, "world_size": 3},
+            "traceEvents": events}
+
+
 class Host(unittest.TestCase):
     def report(self, events):
+        return self.report_all([events])
+
+    def report_all(self, traces):
         with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "rank0.json"
-            path.write_text(json.dumps(events), encoding="utf-8")
-            done = subprocess.run([PROGRAM, "-q", "--no-config", "report", path, "--format",
+            for rank, events in enumerate(traces):
+                path = pathlib.Path(folder) / f"rank{rank}.json"
+                path.write_text(json.dumps(events), encoding="utf-8")
+            done = subprocess.run([PROGRAM, "-q", "--no-config", "report", folder, "--format",
                                    "json", "-o", "-"], check=True, capture_output=True, text=True)
         items = [item for section in json.loads(done.stdout)["sections"]
                  for item in section["items"]]
@@ -77,6 +98,28 @@ class Host(unittest.TestCase):
                                  1000 * STEP)
                 waits = expected.get("collectives", 0) / (1000 * STEP)
                 self.assertEqual("host-collectives" in of, waits > 0.1)
+
+    def test_one_of_several_ranks(self):
+        """One that waits looks like one that transfers: there is no saving."""
+        found = self.report(trace(plan(1), 1))["host-collectives"]
+        self.assertIsNone(found["saving_ns"])
+        self.assertIn("not known", found["why"])
+
+    def test_all_ranks(self):
+        """What even the rank spends that waits least is the most that transfers take."""
+        for late, transfer in ((300, 400), (650, 50), (0, 700)):
+            of = self.report_all([ranked(rank, late if rank == 2 else 0, late, transfer)
+                                  for rank in range(3)])
+            found = of.get("host-collectives")
+            with self.subTest(late=late, transfer=transfer):
+                if transfer <= STEP // 10:
+                    self.assertIsNone(found)
+                    continue
+                self.assertEqual((found["saving_ns"]["low"], found["saving_ns"]["high"]),
+                                 (0, STEPS * transfer * 500))
+                mean = transfer + 2 * late // 3
+                self.assertIn(f"{STEPS} all-reduces take {mean} µs each on average", found["why"])
+                self.assertEqual("straggler" in of, late > 0)
 
     def test_with_a_device(self):
         """What devices do is told instead."""

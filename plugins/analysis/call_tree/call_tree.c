@@ -116,11 +116,11 @@ static const struct ta_kind kinds[] = {
 static const struct ta_chart_def host_chart = TREE_CHART(
     "call-tree", "Host time by call tree", TREE_HOST, "Host total",
     "Time of all threads of all ranks by call path, callers above. The uncovered part of a box is "
-    "its own time. A chain of calls that pass on 99.5 % is drawn as one box.");
+    "its own time. A chain of calls that pass on " TA_TREE_PASSES_ON_TEXT " is drawn as one box.");
 static const struct ta_chart_def device_chart =
     TREE_CHART("call-tree-device", "Device time by call tree", TREE_DEVICE, "Device total",
                "Device activities of all ranks below the calls that launched them, callers above. "
-               "A chain of calls that pass on 99.5 % is drawn as one box.");
+               "A chain of calls that pass on " TA_TREE_PASSES_ON_TEXT " is drawn as one box.");
 static const struct ta_chart_def module_host_chart = TREE_CHART(
     "module-tree", "Host time by module", TREE_HOST, "Host total",
     "Time of all threads of all ranks by module. The uncovered part of a module is its own time.");

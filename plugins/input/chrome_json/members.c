@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <strings.h>
 
 /* A whole number of the member at hand within its range; false without one, which is accounted for
  * when it is written as a number. */
@@ -28,24 +29,45 @@ static bool take_number(struct reading *r, const struct ta_token *value, enum ta
     return *number != TA_MISSING;
 }
 
-/* Versions of libraries and what the profiler recorded: what runs are compared by. */
-static bool is_setting(struct ta_slice key)
+/* What the profiler was told to record. */
+static bool is_option(struct ta_slice key)
 {
-    static const char suffix[] = "_version";
     static const char *const options[] = {"record_shapes", "profile_memory", "with_stack",
                                           "with_flops", "with_modules"};
-    bool is = key.len > sizeof suffix - 1 && ta_slice_ends(key, suffix);
+    bool is = false;
     for (size_t i = 0; !is && i < sizeof options / sizeof *options; i++)
         is = ta_slice_equal(key, ta_slice_of(options[i]));
     return is;
 }
 
+/* Such options and versions of libraries: what runs are compared by. */
+static bool is_setting(struct ta_slice key)
+{
+    static const char suffix[] = "_version";
+    return is_option(key) || (key.len > sizeof suffix - 1 && ta_slice_ends(key, suffix));
+}
+
+/* Options are 1 and 0 in Kineto's own members, true or "True" in those that programs add. */
+static struct ta_slice said_of_option(enum ta_token_type type, struct ta_slice text)
+{
+    const bool is_true =
+        type == TA_TOKEN_TRUE || (text.len == 4 && strncasecmp(text.ptr, "true", text.len) == 0);
+    const bool is_false =
+        type == TA_TOKEN_FALSE || (text.len == 5 && strncasecmp(text.ptr, "false", text.len) == 0);
+    return is_true ? TA_LIT("1") : is_false ? TA_LIT("0") : text;
+}
+
 static void take_setting(struct reading *r, struct ta_slice key, const struct ta_token *value)
 {
-    if (value->type != TA_TOKEN_NUMBER && value->type != TA_TOKEN_STRING)
+    const bool is_text = value->type == TA_TOKEN_NUMBER || value->type == TA_TOKEN_STRING;
+    const bool is_flag = value->type == TA_TOKEN_TRUE || value->type == TA_TOKEN_FALSE;
+    const bool is_of_option = is_option(key);
+    if (!is_text && !(is_flag && is_of_option))
         return;
     const ta_str name = ta_builder_string(r->builder, key); /* its text may be in the same buffer */
-    r->status = ta_rows_tag(r->ctx, r->builder, name, ta_json_text(r->json, value));
+    const struct ta_slice text = is_text ? ta_json_text(r->json, value) : TA_LIT("");
+    r->status = ta_rows_tag(r->ctx, r->builder, name,
+                            is_of_option ? said_of_option(value->type, text) : text);
 }
 
 /* Rank -1 is none, as of a process that has not joined. */

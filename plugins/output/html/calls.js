@@ -7,14 +7,11 @@
 const branchRows = 24, branchLeast = 0.02;
 /* Deeper rows are not moved any further to the right. */
 const deepest = 30;
-/* A call that passes on this share of its time says nothing by itself: a chain of them is skipped
- * until it is asked for. */
-const passesOn = 0.995;
 const placeKeys = ["node", "parent", "depth"], weightKeys = ["host_total_ns", "device_total_ns"];
 
 class CallTable extends Table {
   static is(box) {
-    return placeKeys.every((key) => box.querySelector(`thead th[data-key="${key}"]`));
+    return [...placeKeys, "name"].every((key) => box.querySelector(`thead th[data-key="${key}"]`));
   }
 
   /* Its shape says what these columns do. */
@@ -32,6 +29,7 @@ class CallTable extends Table {
   constructor(box) {
     super(box);
     this.nameColumn = this.find("name");
+    this.passesOn = Number(box.dataset.passes);
     this.opened = null;
     this.spelled = new Set();
     on(this.body, "click", (event) => this.onTwist(event.target.closest(".twist")));
@@ -63,9 +61,12 @@ class CallTable extends Table {
     return Math.max(0, ...this.weights.map(([column, sum]) => sum ? row.values[column] / sum : 0));
   }
 
+  /* The call to which a call passes on nearly all of its time, by which it says nothing by itself:
+   * a chain of such calls is skipped until it is asked for. */
   heirOf(row) {
-    return row.inner.find((one) => this.weights.every(([column]) =>
-      one.values[column] >= passesOn * row.values[column]));
+    const isHeir = (one) => this.weights.every(([column]) =>
+      one.values[column] >= this.passesOn * row.values[column]);
+    return this.shareOf(row) > 0 ? row.inner.find(isHeir) : undefined;
   }
 
   /* What stands below a row: its callees, or the ends of chains that begin with them. */

@@ -190,6 +190,16 @@ static void put_measure(const struct page *page, const struct ta_table *table)
              table->columns[measure].title);
 }
 
+/* To the script of a tree: which share a call passes on that says nothing by itself. */
+static void put_passing(const struct page *page, const struct ta_table *table)
+{
+    for (const struct ta_chart *chart = table->chart; chart; chart = chart->next)
+        if (chart->kind == TA_CHART_TREE) {
+            ta_putf(page->out, "\" data-passes=\"%.3f", TA_TREE_PASSES_ON);
+            return;
+        }
+}
+
 static void put_limit(const struct page *page, const struct ta_table *table, size_t rows,
                       const char *begin, const char *end)
 {
@@ -259,6 +269,7 @@ enum ta_status html_table(const struct page *page, const struct ta_table *table,
              "<div class=\"table\" id=\"t-%s\" data-top=\"%zu\" data-total=\"%zu\" data-which=\"",
              table->id, (size_t)page->options->top, table->n_rows);
     put_measure(page, table);
+    put_passing(page, table);
     ta_puts(page->out, "\">\n");
     if (!is_folded)
         html_put(page, "<h3>%s</h3>\n", table->title);

@@ -24,9 +24,6 @@ enum {
 /* Boxes narrower than this, in points, are left out. */
 #define LEAST_BOX 0.4
 
-/* A row hands nearly all on when the largest child has at least this part of it. */
-#define PASSED_ON 0.995
-
 #define NONE SIZE_MAX
 
 /* A row of the table. */
@@ -104,7 +101,7 @@ static bool is_chained(const struct tree *tree, size_t row)
 {
     const size_t parent = tree->items[row].parent;
     return parent != NONE && tree->items[parent].heaviest == row &&
-           tree->items[row].value >= PASSED_ON * tree->items[parent].value;
+           tree->items[row].value >= TA_TREE_PASSES_ON * tree->items[parent].value;
 }
 
 /* Shows the largest boxes: the boxes of heads of chains, callers before what they call. */
