@@ -418,6 +418,25 @@ static bool reach(const struct ta_advice *advice, size_t goal, bool by_most, boo
     return true;
 }
 
+/* ": 2 findings save that, 5.10 s to 7.00 s together", "; the finding about them saves at most
+ * 2.62 s". */
+static const char *toward_goal(struct ta_advice *advice, const struct together *all, bool is_sure,
+                               bool may_be)
+{
+    const bool is_one = all->n == 1;
+    const char *together = is_one ? "" : " together";
+    const char *most = ta_advice_number(advice, high_of(all), TA_UNIT_NS);
+    if (!may_be)
+        return is_one ? ta_advice_printf(advice, "; the finding about them saves at most %s", most)
+                      : ta_advice_printf(advice, "; all %zu findings about them save at most %s%s",
+                                         all->n, most, together);
+    return ta_advice_printf(advice, ": %s%s %s that, %s to %s%s",
+                            is_one ? "one finding"
+                                   : ta_advice_printf(advice, "%zu findings", all->n),
+                            is_sure ? "" : " may", is_one && is_sure ? "saves" : "save",
+                            ta_advice_number(advice, low_of(all), TA_UNIT_NS), most, together);
+}
+
 /* What a run has to save to reach a goal, and what the other findings bring of it: savings do not
  * add up, so together they are an upper bound. */
 static void say_goal(struct ta_advice *advice, size_t goal, bool *taken)
@@ -429,23 +448,10 @@ static void say_goal(struct ta_advice *advice, size_t goal, bool *taken)
     const bool may_be = is_sure || reach(advice, goal, true, taken, &all);
     if (all.n == 0)
         return;
-    const bool is_one = all.n == 1;
     finding->why = ta_advice_printf(
-        advice, "%s%sThat goal takes %s less in the blocks; %s %s%s: %s to %s at most%s.",
+        advice, "%s%sTo reach that goal, the blocks have to take %s less%s.",
         finding->why ? finding->why : "", finding->why ? " " : "",
-        ta_advice_number(advice, needed, TA_UNIT_NS),
-        !may_be  ? (is_one ? "the finding that saves there"
-                           : ta_advice_printf(advice, "all %zu findings that save there", all.n))
-        : is_one ? "one finding"
-                 : ta_advice_printf(advice, "%zu findings", all.n),
-        is_sure  ? (is_one ? "reaches it" : "reach it")
-        : may_be ? "may reach it"
-                 : (is_one ? "does not reach it" : "do not reach it"),
-        !may_be  ? ""
-        : is_one ? ", as far as it is there"
-                 : ", as far as they are there",
-        ta_advice_number(advice, low_of(&all), TA_UNIT_NS),
-        ta_advice_number(advice, high_of(&all), TA_UNIT_NS), is_one ? "" : " together");
+        ta_advice_number(advice, needed, TA_UNIT_NS), toward_goal(advice, &all, is_sure, may_be));
     for (size_t i = 0; may_be && i < advice->findings.n; i++)
         if (taken[i])
             ta_finding_add_detail(advice, finding,
@@ -496,8 +502,8 @@ static const char *all_together(struct ta_advice *advice)
     if (largest <= 0 || (double)sum.saving_high_ns < SUM_LEAST * largest)
         return NULL;
     return ta_advice_printf(advice,
-                            "All findings together save %s; time that two of them would save "
-                            "counts once.",
+                            "All findings together save %s, the most if no two of them save the "
+                            "same time.",
                             ta_saving_text(&sum, saving));
 }
 
