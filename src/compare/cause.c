@@ -22,13 +22,19 @@ static double change_of(const struct diff *diff, const int64_t ns[TA_DIFF_SIDES]
            diff_per_unit(diff, TA_DIFF_BASE, ns[TA_DIFF_BASE]);
 }
 
+static struct diff_cause cause_of(struct diff *diff, struct ta_slice name, struct ta_slice kind,
+                                  const int64_t ns[TA_DIFF_SIDES])
+{
+    return (struct diff_cause){.name = name,
+                               .kind = kind,
+                               .ns = {diff_per_unit(diff, TA_DIFF_BASE, ns[TA_DIFF_BASE]),
+                                      diff_per_unit(diff, TA_DIFF_NEW, ns[TA_DIFF_NEW])}};
+}
+
 static void note(struct diff *diff, struct ta_slice name, struct ta_slice kind,
                  const int64_t ns[TA_DIFF_SIDES])
 {
-    diff->cause = (struct diff_cause){.name = name,
-                                      .kind = kind,
-                                      .ns = {diff_per_unit(diff, TA_DIFF_BASE, ns[TA_DIFF_BASE]),
-                                             diff_per_unit(diff, TA_DIFF_NEW, ns[TA_DIFF_NEW])}};
+    diff->cause = cause_of(diff, name, kind, ns);
 }
 
 /* ---- of a window --------------------------------------------------------------------------- */
@@ -102,9 +108,9 @@ static bool find_clock(struct diff *diff, const struct diff_bar *bars, size_t n,
     if (fabs(ratio - 1) < 0.02 || apart > 0.25 * fabs(ratio - 1) * (double)ns[TA_DIFF_BASE] ||
         (change > 0) != (whole > 0) || fabs(change) < 0.7 * fabs(whole))
         return false;
-    const char *name =
-        ta_arena_printf(&diff->arena, "all %zu kernels alike (device or clock)", kernels);
+    const char *name = ta_arena_printf(&diff->arena, "all %zu kernels", kernels);
     note(diff, ta_slice_of(name), diff_compute, ns);
+    diff->cause.is_clock = true;
     return true;
 }
 
@@ -132,9 +138,21 @@ static void add_stage(struct diff *diff, const struct diff_bar *bars, size_t n,
         diff->cause.also_ns[side] = diff_per_unit(diff, side, next->ns[side]);
 }
 
+static void find_shift(struct diff *diff, const struct diff_bar *bars, size_t n)
+{
+    const struct diff_bar *most = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (bars[i].name.len &&
+            (!most || fabs(change_of(diff, bars[i].ns)) > fabs(change_of(diff, most->ns))))
+            most = &bars[i];
+    if (most)
+        diff->shift = cause_of(diff, most->name, most->kind, most->ns);
+}
+
 /* The term that changed most in the direction of the whole. */
 void diff_find_cause(struct diff *diff, const struct diff_bar *bars, size_t n)
 {
+    find_shift(diff, bars, n);
     const double whole = change_of(diff, diff->window_ns);
     const struct diff_bar *most = NULL;
     double largest = 0;

@@ -156,17 +156,30 @@ struct diff_cause {
     double ns[TA_DIFF_SIDES];   /* for each unit, where the runs did different numbers of them */
     struct ta_slice part;       /* of idle time the cause that changed most; else empty */
     double part_ns[TA_DIFF_SIDES];
+    bool is_clock;        /* all kernels changed alike */
     struct ta_slice also; /* of stages the next one, where it is a good part as well */
     double also_ns[TA_DIFF_SIDES];
     bool as_often;                /* both of them are called as often as before */
     int64_t calls[TA_DIFF_SIDES]; /* of a stage; 0: not known */
 };
 
+/* Something that explains a part of a change: "VAE decode", "takes 70 ms instead of 18 ms". */
+struct diff_clause {
+    const char *what; /* NULL: nothing */
+    const char *does; /* NULL where `what` says it all: "8 denoising steps instead of 4" */
+    double ns;        /* the part; NaN: not known */
+    bool is_plural;
+};
+
 /* What of a diffusion explains most of a change, in words. */
 struct diff_phase_story {
-    const char *task; /* " with smaller images (…)": what is asked for differs; NULL: it does not */
-    const char *text; /* NULL: nothing explains most of it */
-    bool is_of_time;  /* the same work takes another time, for which there is a reason */
+    const char *task; /* "smaller images (…)": what is asked for differs; NULL: it does not */
+    const char *made; /* "image", "video": each is denoised and decoded; NULL: not known */
+    int64_t n_made;   /* of them in each run; 0: another number */
+    struct diff_clause most, next, against;
+    double whole;    /* the change that these are parts of */
+    bool is_of_time; /* the same work takes another time, for which there is a reason */
+    bool is_each;    /* parts are of an image each */
 };
 
 /* Memory at a label of both runs. */
@@ -258,8 +271,12 @@ struct diff {
     int64_t compute_ns[TA_DIFF_SIDES]; /* of that what compute takes; TA_MISSING without devices */
     struct diff_warm_up warm_up[TA_DIFF_SIDES];
     const char *unit; /* that the runs did different numbers of; NULL: as many, or unknown */
-    int64_t units[TA_DIFF_SIDES]; /* how many; 1 without */
-    struct diff_cause cause;      /* of the change of the longest window */
+    int64_t units[TA_DIFF_SIDES];    /* how many; 1 without */
+    double center_ns[TA_DIFF_SIDES]; /* time of a run, as the ratio takes it; NaN: not known */
+    const char *on, *apart;  /* "8 ranks instead of 4"; "model and frames": what the runs are not
+                                alike in; NULL: nothing that is known */
+    struct diff_cause cause; /* of the change of the longest window */
+    struct diff_cause shift; /* the term that changed most, whichever way */
     struct diff_phase_story phases;
     struct diff_level_change level; /* where memory changed most */
     struct diff_offload offload;
@@ -311,8 +328,24 @@ int64_t diff_units(const struct ta_refs *in, enum diff_unit unit);
  * both without.  False without memory. */
 bool diff_step_series(struct diff *diff, const struct ta_durations *series[TA_DIFF_SIDES],
                       const char **id);
-/* What there is to say of runs whose length is not known; false without anything. */
-bool diff_say_untimed(struct diff *diff, char *line, size_t size);
+/* Two values that are compared, with one prefix. */
+struct diff_two {
+    char before[TA_UNIT_PAIR_MAX], after[TA_UNIT_PAIR_MAX];
+};
+void diff_two(struct diff_two *two, double before, double after, enum ta_unit unit);
+/* "takes 9.01 ms instead of 40.6 ms". */
+const char *diff_instead(struct diff *diff, const char *verb, double before, double after,
+                         enum ta_unit unit);
+/* Two sentences of runs whose length is not known, without their full stops; false without any. */
+struct diff_said {
+    const char *first, *second; /* second: NULL for none */
+};
+bool diff_say_untimed(struct diff *diff, struct diff_said *said);
+bool diff_say_memory(struct diff *diff, struct diff_said *said); /* of the peak */
+/* What explains the change of `whole` ns, as a sentence without its full stop; NULL: nothing. */
+const char *diff_say_reasons(struct diff *diff, double whole);
+/* What changed in a window of `whole` ns that stays as long; NULL: nothing that counts. */
+const char *diff_say_shift(struct diff *diff, double whole);
 /* Title, ranks, date and accounts of the runs of both sides; false without memory. */
 bool diff_describe(const struct ta_diff_side sides[TA_DIFF_SIDES], const char *title,
                    struct ta_report *report) TA_MUST_CHECK;

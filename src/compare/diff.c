@@ -116,6 +116,7 @@ enum ta_status ta_diff_add(struct ta_ctx *ctx, const struct ta_registry *registr
                         .window_ns = {TA_MISSING, TA_MISSING},
                         .compute_ns = {TA_MISSING, TA_MISSING},
                         .units = {1, 1},
+                        .center_ns = {(double)NAN, (double)NAN},
                         .basis = TA_BASIS_NONE,
                         .time_ratio = {(double)NAN, (double)NAN, (double)NAN}};
     return compare(&diff);

@@ -260,25 +260,26 @@ static const struct {
     const char *key;
     const char *(*read)(struct diff *diff, const struct ta_refs *in);
     bool is_caution;
+    const char *words; /* in the verdict, where no other part of it says that this differs */
 } keys[] = {
-    {"devices", devices, true},
-    {"world_size", world_size, true},
-    {"ranks", ranks, true},
-    {"recording", recording, true},
-    {"recordings", recordings, false},
-    {"covers", covers, true},
-    {"precision", precision, true},
-    {"model", model, true},
-    {"steps", steps, true},
-    {"step_kind", step_kind, true},
-    {"frames", frames, true},
-    {"shapes", shapes, true},
-    {"attention", attention, false},
-    {"format", format, true},
-    {"trust", trust, true},
-    {"shapes_recorded", shapes_recorded, false},
-    {"python_recorded", python_recorded, false},
-    {"data_status", data_status, false},
+    {"devices", devices, true, NULL},
+    {"world_size", world_size, true, NULL},
+    {"ranks", ranks, true, NULL},
+    {"recording", recording, true, NULL},
+    {"recordings", recordings, false, NULL},
+    {"covers", covers, true, "what was recorded"},
+    {"precision", precision, true, NULL},
+    {"model", model, true, "model"},
+    {"steps", steps, true, NULL},
+    {"step_kind", step_kind, true, "kind of step"},
+    {"frames", frames, true, NULL},
+    {"shapes", shapes, true, NULL},
+    {"attention", attention, false, NULL},
+    {"format", format, true, NULL},
+    {"trust", trust, true, "quality of the recording"},
+    {"shapes_recorded", shapes_recorded, false, NULL},
+    {"python_recorded", python_recorded, false, "recorded Python stacks"},
+    {"data_status", data_status, false, NULL},
 };
 
 /* What keeps the runs from being compared without a second thought, "devices, steps". */
@@ -300,6 +301,34 @@ static struct ta_cell text_or_null(const char *text)
     return text ? ta_text(ta_slice_of(text)) : ta_null();
 }
 
+/* "on 8 ranks instead of 4", "on an H200 instead of an H100": what the runs ran on and in. */
+static void say_setting(struct diff *diff)
+{
+    const struct ta_refs *base = &diff->in[TA_DIFF_BASE], *new = &diff->in[TA_DIFF_NEW];
+    static const struct {
+        const char *(*read)(struct diff *diff, const struct ta_refs *in);
+        const char *format;
+    } all[] = {{devices, "on %s instead of %s"},
+               {world_size, "on %s ranks instead of %s"},
+               {precision, "in %s instead of %s"}};
+    for (size_t i = 0; i < TA_LENGTH(all); i++) {
+        const char *before = all[i].read(diff, base), *after = all[i].read(diff, new);
+        if (!before || !after || strcmp(before, after) == 0 || strcmp(before, "unknown") == 0 ||
+            strcmp(after, "unknown") == 0)
+            continue;
+        char text[256];
+        snprintf(text, sizeof text, all[i].format, after, before);
+        diff->on = ta_arena_printf(&diff->arena, "%s%s%s", diff->on ? diff->on : "",
+                                   diff->on ? " and " : "", text);
+    }
+}
+
+static void say_apart(struct diff *diff, const char *words)
+{
+    diff->apart = ta_arena_printf(&diff->arena, "%s%s%s", diff->apart ? diff->apart : "",
+                                  diff->apart ? ", " : "", words);
+}
+
 static void add_keys(struct diff *diff, struct ta_section_builder *out, struct doubts *doubts)
 {
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -310,6 +339,8 @@ static void add_keys(struct diff *diff, struct ta_section_builder *out, struct d
             continue;
         if (keys[i].is_caution && strcmp(status, "same") != 0)
             add_doubt(doubts, keys[i].key);
+        if (keys[i].words && strcmp(status, "differs") == 0)
+            say_apart(diff, keys[i].words);
         TA_ROW(out,
                environment, [KEY] = ta_text(ta_slice_of(keys[i].key)), [BASE] = text_or_null(base),
                [NEW] = text_or_null(new), [STATUS] = ta_text(ta_slice_of(status)),
@@ -382,6 +413,7 @@ static const struct ta_scalar_def scalars[] = {
 static bool add(struct diff *diff, struct ta_section_builder *out)
 {
     struct doubts doubts = {"", 0};
+    say_setting(diff);
     add_keys(diff, out, &doubts);
     add_tags(diff, out, &doubts);
     double shared = shared_time(&diff->kernels);

@@ -6,6 +6,7 @@
 #include "traceanalyze/table.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     METRIC,
@@ -187,6 +188,8 @@ static void add_row(struct diff *diff, struct ta_section_builder *out,
         diff->change = change;
         diff->basis = evidence->basis;
         diff->time_ratio = evidence->ratio;
+        if (!is_loop)
+            memcpy(diff->center_ns, center, sizeof diff->center_ns);
         diff->is_timed |= !is_loop;
     }
     TA_ROW(out, metrics, [METRIC] = ta_text(ta_slice_of(base->id)),

@@ -50,7 +50,7 @@ extern const struct ta_slice diff_denoising; /* name of the phase */
 /* Whether a row of the window is of no phase. */
 bool diff_phase_is_rest(struct ta_slice name);
 
-/* Puts what explains most of the change into diff->phases. */
+/* Puts what is made, and what explains most of the change, into diff->phases. */
 void diff_phases_say(struct diff *diff, const struct diff_phase_bars *bars);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the first line of a comparison says of the phases and steps of a diffusion. */
+/* What the verdict of a comparison says of the phases and steps of a diffusion. */
 #include "compare/phases.h"
 #include "report/unit.h"
 
@@ -11,8 +11,6 @@
 /* The least of the change that what is said explains, and a second thing. */
 #define MOST 0.5
 #define ALSO 0.2
-/* What explains more of it is no part of it: something else works against it. */
-#define MORE 1.05
 
 /* Steps of an image, or of all where images have different numbers of them. */
 static int64_t steps_of(const struct diff_phases_side *side)
@@ -26,16 +24,6 @@ static const char *times(struct diff *diff, int64_t n)
     return n == 1   ? "once"
            : n == 2 ? "twice"
                     : ta_arena_printf(&diff->arena, "%lld times", (long long)n);
-}
-
-/* "150 ms instead of 170 ms (-11.8 %)". */
-static const char *instead(struct diff *diff, double before, double after)
-{
-    char old[TA_UNIT_TEXT_MAX], now[TA_UNIT_TEXT_MAX], change[TA_UNIT_TEXT_MAX];
-    return ta_arena_printf(&diff->arena, "%s instead of %s (%s)",
-                           ta_unit_format(now, after, TA_UNIT_NS),
-                           ta_unit_format(old, before, TA_UNIT_NS),
-                           ta_unit_format(change, after / before - 1, TA_UNIT_RATIO_CHANGE));
 }
 
 /* Of a call, or of an image's part of it. */
@@ -81,35 +69,42 @@ static bool is_same_work(const struct diff_phase_bars *bars)
     return !has_other_passes(bars) && !has_other_layers(bars) && !has_other_samples(bars);
 }
 
+static const char *step_text(struct diff *diff, const struct diff_phase_bars *bars)
+{
+    const int64_t before = steps_of(&bars->sides[TA_DIFF_BASE]);
+    const int64_t after = steps_of(&bars->sides[TA_DIFF_NEW]);
+    return before != after || after == 1
+               ? "denoising steps"
+               : ta_arena_printf(&diff->arena, "the %lld denoising steps", (long long)after);
+}
+
+/* "take 4.89 ms each instead of 8.94 ms", with what they do more or less of. */
 static const char *of_step_time(struct diff *diff, const struct diff_phase_bars *bars,
                                 const struct diff_phase_bar *bar)
 {
     const struct diff_phases_side *base = &bars->sides[TA_DIFF_BASE],
                                   *new = &bars->sides[TA_DIFF_NEW];
-    const char *change =
-        instead(diff, mean_of(bars, bar, TA_DIFF_BASE), mean_of(bars, bar, TA_DIFF_NEW));
-    const char *with = "";
-    if (has_other_layers(bars))
-        with = ta_arena_printf(&diff->arena, ", with %lld layers instead of %lld,",
+    struct diff_two each;
+    diff_two(&each, mean_of(bars, bar, TA_DIFF_BASE), mean_of(bars, bar, TA_DIFF_NEW), TA_UNIT_NS);
+    const char *more = "";
+    if (has_other_passes(bars))
+        more = ta_arena_printf(&diff->arena, "run the denoiser %s instead of %s and ",
+                               times(diff, new->per_step), times(diff, base->per_step));
+    else if (has_other_layers(bars))
+        more = ta_arena_printf(&diff->arena, "run %lld layers instead of %lld and ",
                                (long long)new->layers, (long long)base->layers);
     else if (has_other_samples(bars))
-        with = ta_arena_printf(&diff->arena, ", with %lld sample%s a pass instead of %lld,",
+        more = ta_arena_printf(&diff->arena, "run %lld sample%s a pass instead of %lld and ",
                                (long long)new->size.samples, new->size.samples == 1 ? "" : "s",
                                (long long)base->size.samples);
-    const char *each = steps_of(base) == steps_of(new)
-                           ? ta_arena_printf(&diff->arena, "each of the %lld denoising steps",
-                                             (long long)steps_of(new))
-                           : "each denoising step";
-    if (has_other_passes(bars))
-        return ta_arena_printf(&diff->arena, "%s runs the denoiser %s instead of %s, and takes %s",
-                               each, times(diff, new->per_step), times(diff, base->per_step),
-                               change);
-    if (bar->size != 0)
-        return ta_arena_printf(&diff->arena, "%s takes %s, more than sizes explain", each, change);
-    return ta_arena_printf(&diff->arena, "%s%s takes %s%s", each, with, change,
-                           has_other_batch(bars) ? " for an image" : "");
+    return ta_arena_printf(&diff->arena, "%stake %s each instead of %s%s", more, each.after,
+                           each.before,
+                           has_other_batch(bars) ? " for an image"
+                           : bar->size != 0      ? ", more than sizes explain"
+                                                 : "");
 }
 
+/* "8 denoising steps instead of 4". */
 static const char *of_steps(struct diff *diff, const struct diff_phase_bars *bars)
 {
     const int64_t before = steps_of(&bars->sides[TA_DIFF_BASE]);
@@ -118,50 +113,41 @@ static const char *of_steps(struct diff *diff, const struct diff_phase_bars *bar
                            after == 1 ? "" : "s", (long long)before);
 }
 
-/* "20 of 28 passes of the denoiser are full ones, 28 of 28 before: a step cache". */
+/* "are 4 of 8 passes of the denoiser instead of none, as with a step cache". */
 static const char *of_mix(struct diff *diff, const struct diff_phase_bars *bars)
 {
     const struct diff_phases_side *base = &bars->sides[TA_DIFF_BASE],
                                   *new = &bars->sides[TA_DIFF_NEW];
-    return ta_arena_printf(
-        &diff->arena, "%.0f of %lld passes of the denoiser are shortened, as by a step cache, %s",
-        new->passes.n[1], (long long)new->forwards,
-        base->passes.n[1] > 0 ? ta_arena_printf(&diff->arena, "%.0f of %lld before",
-                                                base->passes.n[1], (long long)base->forwards)
-                              : "none before");
+    const char *before = base->passes.n[1] > 0
+                             ? ta_arena_printf(&diff->arena, "%.0f of %lld", base->passes.n[1],
+                                               (long long)base->forwards)
+                             : "none";
+    return ta_arena_printf(&diff->arena, "are %.0f of %lld instead of %s, as with a step cache",
+                           new->passes.n[1], (long long)new->forwards, before ? before : "");
+}
+
+static double of_image(const struct diff_phase_bars *bars, const struct diff_phase_bar *bar,
+                       int side)
+{
+    return (double)bar->ns[side] / bars->images[side];
 }
 
 static const char *of_phase(struct diff *diff, const struct diff_phase_bars *bars,
                             const struct diff_phase_bar *bar)
 {
-    char ns[TA_UNIT_TEXT_MAX];
     const int64_t *n = bar->n;
-    const int length = (int)bar->name.len;
-    const char *name = bar->name.ptr;
-    if (bar->ns[TA_DIFF_BASE] == 0)
-        return ta_arena_printf(
-            &diff->arena, "%.*s takes %s, and was not there before", length, name,
-            ta_unit_format(ns, (double)bar->ns[TA_DIFF_NEW] / bars->images[TA_DIFF_NEW],
-                           TA_UNIT_NS));
-    if (bar->ns[TA_DIFF_NEW] == 0)
-        return ta_arena_printf(
-            &diff->arena, "%.*s, which took %s, is gone", length, name,
-            ta_unit_format(ns, (double)bar->ns[TA_DIFF_BASE] / bars->images[TA_DIFF_BASE],
-                           TA_UNIT_NS));
-    if (n[TA_DIFF_BASE] != n[TA_DIFF_NEW] && fabs(bar->count) > fabs(bar->rate))
-        return ta_arena_printf(&diff->arena, "%.*s calls its model %s instead of %s", length, name,
+    if (bar->ns[TA_DIFF_BASE] && bar->ns[TA_DIFF_NEW] && n[TA_DIFF_BASE] != n[TA_DIFF_NEW] &&
+        fabs(bar->count) > fabs(bar->rate))
+        return ta_arena_printf(&diff->arena, "calls its model %s instead of %s",
                                times(diff, n[TA_DIFF_NEW]), times(diff, n[TA_DIFF_BASE]));
-    return ta_arena_printf(&diff->arena, "%.*s takes %s", length, name,
-                           instead(diff, (double)bar->ns[TA_DIFF_BASE] / bars->images[TA_DIFF_BASE],
-                                   (double)bar->ns[TA_DIFF_NEW] / bars->images[TA_DIFF_NEW]));
+    return diff_instead(diff, "takes", of_image(bars, bar, TA_DIFF_BASE),
+                        of_image(bars, bar, TA_DIFF_NEW), TA_UNIT_NS);
 }
 
-/* Something that may be said, with what it explains. */
+/* Something that may be said. */
 struct say {
-    const char *text; /* empty: what it is of is not known */
-    double ns;
+    struct diff_clause clause; /* without words: what it is of is not known */
     bool is_of_time;
-    const char *joint; /* between the text and what it explains; NULL: a colon */
 };
 
 /* The two that explain most, and what works most against them. */
@@ -171,94 +157,99 @@ struct says {
 
 static void offer(struct says *says, struct say say, double whole)
 {
-    if (!say.text || say.ns == 0)
+    const double ns = say.clause.ns;
+    if (ns == 0)
         return;
-    if ((say.ns > 0) != (whole > 0)) {
-        if (fabs(say.ns) > fabs(says->against.ns))
+    if ((ns > 0) != (whole > 0)) {
+        if (fabs(ns) > fabs(says->against.clause.ns))
             says->against = say;
-    } else if (fabs(say.ns) > fabs(says->at[0].ns)) {
+    } else if (fabs(ns) > fabs(says->at[0].clause.ns)) {
         says->at[1] = says->at[0];
         says->at[0] = say;
-    } else if (fabs(say.ns) > fabs(says->at[1].ns)) {
+    } else if (fabs(ns) > fabs(says->at[1].clause.ns)) {
         says->at[1] = say;
     }
 }
 
-/* "4× fewer image tokens explain", of all phases. */
+/* "4× fewer image tokens", of all phases. */
 static struct say say_of_size(struct diff *diff, const struct diff_phase_bars *bars)
 {
     const struct diff_size sizes[TA_DIFF_SIDES] = {bars->sides[TA_DIFF_BASE].size,
                                                    bars->sides[TA_DIFF_NEW].size};
-    struct say say = {.text = "", .joint = " explain"};
+    struct say say = {.clause = {.is_plural = true}};
     if (!diff_sizes_differ(sizes))
         return say;
     for (size_t i = 0; i < bars->n; i++)
-        say.ns += bars->at[i].size;
-    say.text = diff_size_tokens_text(diff, sizes);
+        say.clause.ns += bars->at[i].size;
+    say.clause.what = diff_size_tokens_text(diff, sizes);
     return say;
+}
+
+static struct say say_of_phase(struct diff *diff, const struct diff_phase_bars *bars,
+                               const struct diff_phase_bar *bar)
+{
+    const bool is_both = bar->n[TA_DIFF_BASE] > 0 && bar->n[TA_DIFF_NEW] > 0;
+    const bool is_rest = diff_phase_is_rest(bar->name);
+    struct say say = {.clause = {.ns = bar->change - bar->size}, .is_of_time = is_both || is_rest};
+    if (!is_rest) {
+        say.clause.what = ta_arena_copy(&diff->arena, bar->name);
+        say.clause.does = of_phase(diff, bars, bar);
+    }
+    return say;
+}
+
+static void offer_steps(struct diff *diff, const struct diff_phase_bars *bars,
+                        const struct diff_phase_bar *bar, struct says *says)
+{
+    const struct say count = {
+        .clause = {.what = of_steps(diff, bars), .ns = bar->count, .is_plural = true}};
+    const struct say mix = {.clause = {.what = "shortened passes of the denoiser",
+                                       .does = of_mix(diff, bars),
+                                       .ns = bar->mix,
+                                       .is_plural = true}};
+    const struct say time = {.clause = {.what = step_text(diff, bars),
+                                        .does = of_step_time(diff, bars, bar),
+                                        .ns = bar->rate,
+                                        .is_plural = true},
+                             .is_of_time = is_same_work(bars)};
+    offer(says, count, bars->whole);
+    offer(says, mix, bars->whole);
+    offer(says, time, bars->whole);
 }
 
 static struct says find_says(struct diff *diff, const struct diff_phase_bars *bars)
 {
-    const struct say none = {.text = "", .is_of_time = true};
+    const struct say none = {.is_of_time = true};
     struct says says = {{none, none}, none};
     offer(&says, say_of_size(diff, bars), bars->whole);
     for (size_t i = 0; i < bars->n; i++) {
         const struct diff_phase_bar *bar = &bars->at[i];
         const bool is_both = bar->n[TA_DIFF_BASE] > 0 && bar->n[TA_DIFF_NEW] > 0;
-        const struct say phase = {.text = diff_phase_is_rest(bar->name) ? ""
-                                                                        : of_phase(diff, bars, bar),
-                                  .ns = bar->change - bar->size,
-                                  .is_of_time = is_both || diff_phase_is_rest(bar->name)};
-        if (!ta_slice_equal(bar->name, diff_denoising) || !is_both) {
-            offer(&says, phase, bars->whole);
-            continue;
-        }
-        const struct say time = {.text = of_step_time(diff, bars, bar),
-                                 .ns = bar->rate,
-                                 .is_of_time = is_same_work(bars)};
-        offer(&says, (struct say){.text = of_steps(diff, bars), .ns = bar->count}, bars->whole);
-        offer(&says, (struct say){.text = of_mix(diff, bars), .ns = bar->mix}, bars->whole);
-        offer(&says, time, bars->whole);
+        if (is_both && ta_slice_equal(bar->name, diff_denoising))
+            offer_steps(diff, bars, bar, &says);
+        else
+            offer(&says, say_of_phase(diff, bars, bar), bars->whole);
     }
     return says;
 }
 
+/* "image", "video"; NULL where not each is denoised and decoded, or the sides make other things. */
 static const char *what_is_made(const struct diff_phase_bars *bars)
 {
-    const struct diff_phases_side *base = &bars->sides[TA_DIFF_BASE],
-                                  *new = &bars->sides[TA_DIFF_NEW];
-    if (!base->is_whole || !new->is_whole || (bars->images[TA_DIFF_BASE] <= 1 && base->images != 1))
-        return "";
-    return new->blocks > new->images || new->size.frames > 1 ? " a video" : " an image";
+    bool is_video[TA_DIFF_SIDES];
+    for (int i = 0; i < TA_DIFF_SIDES; i++) {
+        const struct diff_phases_side *side = &bars->sides[i];
+        if (!side->is_whole || side->images <= 0)
+            return NULL;
+        is_video[i] = side->blocks > side->images || side->size.frames > 1;
+    }
+    return is_video[TA_DIFF_BASE] != is_video[TA_DIFF_NEW] ? NULL
+           : is_video[TA_DIFF_NEW]                         ? "video"
+                                                           : "image";
 }
 
-/* "8 steps instead of 16: -560 ms of -600 ms an image"; without "of" where it is more than all. */
-static const char *with_part(struct diff *diff, const struct diff_phase_bars *bars,
-                             const struct say *say)
-{
-    char part[TA_UNIT_TEXT_MAX], whole[TA_UNIT_TEXT_MAX];
-    const bool is_part = fabs(say->ns) < MORE * fabs(bars->whole);
-    return ta_arena_printf(&diff->arena, "%s%s %s%s%s%s", say->text, say->joint ? say->joint : ":",
-                           ta_unit_format(part, say->ns, TA_UNIT_NS_CHANGE), is_part ? " of " : "",
-                           is_part ? ta_unit_format(whole, bars->whole, TA_UNIT_NS_CHANGE) : "",
-                           what_is_made(bars));
-}
-
-/* "; text encode is gone: -20 ms", where that is much of the change. */
-static const char *with_next(struct diff *diff, const struct diff_phase_bars *bars,
-                             const char *text, const struct say *say, bool is_against)
-{
-    char ns[TA_UNIT_TEXT_MAX];
-    if (!text || !say->text || !*say->text || fabs(say->ns) < ALSO * fabs(bars->whole))
-        return text;
-    return ta_arena_printf(&diff->arena, "%s; %s%s%s %s", text, is_against ? "against it " : "",
-                           say->text, say->joint && !is_against ? say->joint : ":",
-                           ta_unit_format(ns, say->ns, TA_UNIT_NS_CHANGE));
-}
-
-/* " with smaller images (1024×1024 → 512×512)", " with batches of 4 instead of 1": what the program
- * was asked for, which no one may take for a faster or slower program. */
+/* "smaller images (1024×1024 → 512×512)", "batches of 4 instead of 1": what the program was asked
+ * for, which no one may take for a faster or slower program. */
 static const char *task_of(struct diff *diff, const struct diff_phase_bars *bars)
 {
     const struct diff_size sizes[TA_DIFF_SIDES] = {bars->sides[TA_DIFF_BASE].size,
@@ -273,19 +264,32 @@ static const char *task_of(struct diff *diff, const struct diff_phase_bars *bars
                             ? NULL
                             : ta_arena_printf(&diff->arena, "batches of %lld instead of %lld",
                                               (long long)after, (long long)before);
-    return ta_arena_printf(&diff->arena, " with %s%s%s", size ? size : "",
-                           size && batch ? " and " : "", batch ? batch : "");
+    return ta_arena_printf(&diff->arena, "%s%s%s", size ? size : "", size && batch ? " and " : "",
+                           batch ? batch : "");
+}
+
+/* Nothing where it is too little of the change. */
+static struct diff_clause much_of(const struct say *say, double whole)
+{
+    return fabs(say->clause.ns) < ALSO * fabs(whole) ? (struct diff_clause){0} : say->clause;
 }
 
 void diff_phases_say(struct diff *diff, const struct diff_phase_bars *bars)
 {
     const struct says says = find_says(diff, bars);
-    const char *task = task_of(diff, bars);
-    diff->phases = (struct diff_phase_story){.task = task};
-    if (!*says.at[0].text || fabs(says.at[0].ns) < MOST * fabs(bars->whole))
+    const struct say *most = &says.at[0];
+    struct diff_phase_story *story = &diff->phases;
+    const struct diff_phases_side *base = &bars->sides[TA_DIFF_BASE],
+                                  *new = &bars->sides[TA_DIFF_NEW];
+    *story = (struct diff_phase_story){
+        .task = task_of(diff, bars), .made = what_is_made(bars), .whole = bars->whole};
+    const int64_t batch = base->size.batch > 0 ? base->size.batch : 1;
+    story->is_each = bars->images[TA_DIFF_BASE] != 1 || bars->images[TA_DIFF_NEW] != 1;
+    story->n_made = base->images == new->images && !story->is_each ? base->images *batch : 0;
+    if (!most->clause.what || fabs(most->clause.ns) < MOST * fabs(bars->whole))
         return;
-    const char *text = with_part(diff, bars, &says.at[0]);
-    text = with_next(diff, bars, text, &says.at[1], false);
-    diff->phases.text = with_next(diff, bars, text, &says.against, true);
-    diff->phases.is_of_time = says.at[0].is_of_time && !task;
+    story->most = most->clause;
+    story->next = much_of(&says.at[1], bars->whole);
+    story->against = much_of(&says.against, bars->whole);
+    story->is_of_time = most->is_of_time && !story->task;
 }

@@ -113,7 +113,7 @@ static const char *word_of(struct ta_slice kind)
 {
     static const struct {
         const char *kind, *word;
-    } words[] = {{"quant", "quantization"},
+    } words[] = {{"quant", "quantization kernels"},
                  {"copy", "copies and casts"},
                  {"elementwise", "element-wise kernels"},
                  {"reduce", "reductions"},
@@ -126,6 +126,14 @@ static const char *word_of(struct ta_slice kind)
     return "other kernels";
 }
 
+/* "5.00 µs more". */
+static const char *more(struct diff *diff, double ns)
+{
+    char text[TA_UNIT_TEXT_MAX];
+    return ta_arena_printf(&diff->arena, "%s %s", ta_unit_format(text, fabs(ns), TA_UNIT_NS),
+                           ns > 0 ? "more" : "less");
+}
+
 const char *diff_swap_text(struct diff *diff, const struct diff_swap *swap)
 {
     const struct ta_slice old = diff_brief(diff, swap->name[TA_DIFF_BASE], NAME_MOST);
@@ -133,14 +141,15 @@ const char *diff_swap_text(struct diff *diff, const struct diff_swap *swap)
     const double change = swap->ns[TA_DIFF_NEW] - swap->ns[TA_DIFF_BASE];
     const bool as_often = swap->calls[TA_DIFF_BASE] == swap->calls[TA_DIFF_NEW] &&
                           swap->calls[TA_DIFF_BASE] > 0 && !diff->unit;
-    char of_kind[TA_UNIT_TEXT_MAX], of_company[TA_UNIT_TEXT_MAX];
-    ta_unit_format(of_kind, as_often ? change / (double)swap->calls[TA_DIFF_BASE] : change,
-                   TA_UNIT_NS_CHANGE);
-    ta_unit_format(of_company, swap->company_ns, TA_UNIT_NS_CHANGE);
-    const bool has_company = fabs(swap->company_ns) > fabs(change) / 10;
-    return ta_arena_printf(&diff->arena, "%.*s %.*s → %.*s: its kernels %s%s%s%s%s%s",
-                           (int)swap->kind.len, swap->kind.ptr, (int)old.len, old.ptr, (int)new.len,
-                           new.ptr, of_kind, as_often ? " a call" : "", has_company ? ", " : "",
-                           has_company ? word_of(swap->company) : "", has_company ? " " : "",
-                           has_company ? of_company : "");
+    const char *of_kind =
+        more(diff, as_often ? change / (double)swap->calls[TA_DIFF_BASE] : change);
+    const char *of_company =
+        fabs(swap->company_ns) > fabs(change) / 10
+            ? ta_arena_printf(&diff->arena, ", and %s take %s", word_of(swap->company),
+                              more(diff, swap->company_ns))
+            : "";
+    return ta_arena_printf(&diff->arena, "%.*s instead of %.*s: %s kernels take %s%s%s",
+                           (int)new.len, new.ptr, (int)old.len, old.ptr,
+                           ta_slice_equal(swap->kind, TA_LIT("attention")) ? "its" : "their",
+                           of_kind, as_often ? " a call" : "", of_company ? of_company : "");
 }

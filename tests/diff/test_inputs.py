@@ -146,8 +146,8 @@ class Inputs(unittest.TestCase):
             self.assertEqual((row["evidence"], row["base_runs"], row["new_runs"]), ("runs", 3, 3))
             self.assertEqual(len(found.rows("diff.runs")), 6)
             headline = found.document["verdict"]["headline"]
-            self.assertIn(f"Slower by {100 * (ratio - 1):.1f}", headline)
-            self.assertIn("3 against 3 runs", headline)
+            self.assertIn(f": {100 * (ratio - 1):.1f}", headline)
+            self.assertIn("3 runs each, 95 % interval ", headline)
 
     def test_noise_of_names(self):
         """A noise floor judges kernels and operators of single runs: ± t · spread · √2."""

@@ -75,20 +75,21 @@ class Kinds(unittest.TestCase):
         """The devices' window gets longer, the program's shorter."""
         _, line = self.compare(write(self.folder / "a/trace.json", 1000, 9000),
                                write(self.folder / "b/trace.json", 1100, 2000))
-        self.assertRegex(line, r"^Slower by .* from the first work of the devices to the last, "
-                               r"though the program's window is shorter \(")
+        self.assertRegex(line, r"^The run takes \S+ ms instead of \S+ ms: \S+ % faster, although "
+                               r"the GPU takes \S+ ms from first to last work instead of \S+ ms "
+                               r"\([^.]*\)\.$")
 
     def test_around_the_devices(self):
         """The devices' window is the same, the program's shorter."""
         _, line = self.compare(write(self.folder / "a/trace.json", 1000, 9000),
                                write(self.folder / "b/trace.json", 1000, 2000))
-        self.assertRegex(line, r"^Faster by \S+ % before and after the work of the devices: the "
-                               r"program's window \S+ ms → \S+ ms; no change from their first")
+        self.assertRegex(line, r"^The run takes \S+ ms instead of \S+ ms: \S+ % faster, although "
+                               r"the GPU takes \S+ ms from first to last work as before")
 
     def test_one_window(self):
         _, line = self.compare(write(self.folder / "a/trace.json", 1000, 100),
                                write(self.folder / "b/trace.json", 1100, 100))
-        self.assertNotIn("program's window", line)
+        self.assertNotIn("although", line)
 
 
 if __name__ == "__main__":

@@ -64,20 +64,21 @@ class Checks:
 
     def loops(self):
         slow, fast = bar("Denoising", [9] + [2.5] * 20), bar("Denoising", [4] + [1.25] * 20)
-        self.says("faster", slow, fast, "Denoising: 2.5 s → 1.25 s per iteration",
+        self.says("faster", slow, fast, "An iteration of Denoising takes 1.25 s instead of 2.5 s",
                   "2.0 times faster", "one run each")
-        self.says("slower", fast, slow, "1.25 s → 2.5 s", "2.0 times as long")
-        self.says("equal", slow, slow, "about the same speed")
+        self.says("slower", fast, slow, "takes 2.5 s instead of 1.25 s", "2.0 times as long")
+        self.says("equal", slow, slow, "takes as long as before (2.50 s)")
         again = recompilation("forward in /a/b/model.py:12", [GUARD])
-        self.says("recompilations", again * 3 + slow, fast, "faster", "recompilations 3 → 0")
+        self.says("recompilations", again * 3 + slow, fast, "faster",
+                  "Recompilations fell from 3 to 0.")
         self.says("less than whole seconds tell", bar("", [1] * 10), bar("", [1.05] * 10),
-                  "about the same speed")
+                  "takes as long as before")
         row = self.diff(slow, bar("Denoising", [4] + [1.25] * 8)).row("diff.loops")
         self.expect("fewer iterations", [row[key] for key in (
             "loop", "base_count", "new_count", "base_ns", "new_ns", "base_first_ns",
             "new_first_ns")], ["Denoising", 21, 9, 2.5e9, 1.25e9, 9e9, 4e9])
         self.says("a speed that changed before", bar("", [9] + [2.3] * 10 + [7.9] * 19),
-                  bar("", [9] + [2.3] * 29), "before from iteration 12 on it took 7.9")
+                  bar("", [9] + [2.3] * 29), "Before, it took 7.9", "from iteration 12 on")
         report = self.diff(bar("a", [2] * 9) + bar("b", [3] * 9), bar("b", [1] * 9))
         self.expect("loops of one run alone are no pair",
                     [row["loop"] for row in report.rows("diff.loops")], ["b"])
@@ -85,10 +86,12 @@ class Checks:
         self.expect("the only loops are one", report.row("diff.loops")["loop"], "old → new")
 
     def prompts(self):
-        self.says("offloading lost", SLOW, FAST, "Wan21: 14.6 s → 2.4 s per iteration",
-                  "6.1 times faster", "22.7 GiB of its weights are no longer offloaded",
-                  "330 s → 60.5 s per prompt")
-        self.says("offloading gained", FAST, SLOW, "2.4 s → 14.6 s", "6.1 times as long",
+        self.says("offloading lost", SLOW, FAST,
+                  "A prompt takes 60.5 s instead of 330 s: 5.5 times faster",
+                  "An iteration of Wan21 takes 2.4 s instead of 14.6 s: 6.1 times faster",
+                  "22.7 GiB of its weights are no longer offloaded")
+        self.says("offloading gained", FAST, SLOW,
+                  "takes 14.6 s instead of 2.4 s: 6.1 times as long",
                   "22.7 GiB of its weights are offloaded now")
         report = self.diff(COMFY, COMFY)
         self.expect("nothing changed", {row["delta_ns"] for row in report.rows("diff.loops")}, {0})
@@ -100,20 +103,20 @@ class Checks:
     def errors(self):
         whole, failed = bar("", [2] * 20), bar("", [2] * 5) + TRACE + NEW_ERROR + "\n"
         self.says("an error came", whole, failed,
-                  "Out of memory now: an allocation of 2.50 GiB fails")
+                  "The program runs out of memory now: an allocation of 2.50 GiB fails")
         self.says("an error went", failed, whole,
-                  "No longer out of memory: an allocation of 2.50 GiB failed before")
-        self.says("both", failed, failed, "Out of memory in both runs")
+                  "The program no longer runs out of memory: an allocation of 2.50 GiB failed")
+        self.says("both", failed, failed, "Both runs are out of memory")
 
     def others(self):
-        self.says("stages", STAGES, STAGES.replace("26.7157", "52.1"), "Slower by 95.0 %",
-                  "DenoisingStage 26.7 s → 52.1 s")
+        self.says("stages", STAGES, STAGES.replace("26.7157", "52.1"), ": 95.0 % slower",
+                  "DenoisingStage, which takes 52.1 s instead of 26.7 s")
         hot, cool = telemetry(1200, "0x0000000000000020", 88), telemetry(1980, "0x0", 60)
         self.says("heat", cool, hot, "The devices are slowed now", "GPU thermal slowdown",
-                  "GPU clock 1\u202f980 MHz → 1\u202f200 MHz")
+                  "The mean GPU clock is 1\u202f200 MHz instead of 1\u202f980 MHz")
         row = self.diff(cool, hot).row("diff.telemetry", signal="gpu_clock")
         self.expect("clocks", [row["base"], row["new"]], [1.98e9, 1.2e9])
-        self.says("nothing in common", SLOW, cool, "Not comparable")
+        self.says("nothing in common", SLOW, cool, "The runs cannot be compared")
 
     # ---- gates -----------------------------------------------------------------------------------
 

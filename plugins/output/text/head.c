@@ -5,8 +5,7 @@
 
 #include <stdio.h>
 
-/* The answer of a comparison comes first: it is pasted elsewhere. */
-static void put_headline(const struct page *page)
+static void put_verdict(const struct page *page)
 {
     text_style(page, TEXT_BOLD);
     text_wrap(page, ta_report_verdict(page->report)->headline, 0);
@@ -35,15 +34,8 @@ void text_head(const struct page *page)
     ta_identity_say(&identity, page->report);
     snprintf(line, sizeof line, TEXT_SIGNATURE "%s · %s%s%s", page->options->version, run->title,
              identity.n ? " · " : "", ta_identity_line(&identity, parts));
-    if (ta_report_kind(page->report) == TA_REPORT_DIFF) {
-        put_headline(page);
-        text_style(page, TEXT_DIM);
-        text_wrap(page, line, 0);
-        text_reset(page);
-    } else {
-        text_wrap(page, line, 0);
-        put_recordings(page);
-        ta_putc(page->out, '\n');
-        put_headline(page);
-    }
+    text_wrap(page, line, 0);
+    put_recordings(page);
+    ta_putc(page->out, '\n');
+    put_verdict(page);
 }
