@@ -2,6 +2,7 @@
 /* Copies from or to pageable memory, and copies that return when they are done: the host waits for
  * them, and neither it nor the device goes on, nor does the device until the host has caught up. */
 #include "lib/owners.h"
+#include "lib/rank_rows.h"
 #include "recommend/rule.h"
 
 #include <traceanalyze/rule.h>
@@ -71,36 +72,70 @@ static const struct ta_ref reads[] = {
     OWNERS_READS(OWNERS),
 };
 
+/* Tables by rank. */
+struct tables {
+    struct ta_rank_rows copies, windows, weights, weights_back, reloaded, idle;
+};
+
+static struct tables sort_tables(const struct ta_refs *in, struct ta_advice *advice)
+{
+    return (struct tables){.copies = ta_rank_rows_of(in, advice, HOST),
+                           .windows = ta_rank_rows_of(in, advice, WINDOW),
+                           .weights = ta_rank_rows_of(in, advice, WEIGHTS),
+                           .weights_back = ta_rank_rows_of(in, advice, WEIGHTS_BACK),
+                           .reloaded = ta_rank_rows_of(in, advice, RELOADED),
+                           .idle = ta_rank_rows_of(in, advice, OWNERS + OWNERS_TOTAL)};
+}
+
 /* Copies of weights are weight_copies.c's, or where a model is loaded again model_loading.c's:
  * whether most bytes of a row are theirs. */
-static bool is_weights(const struct ta_refs *in, size_t row, int64_t rank)
+static bool is_weights(const struct ta_refs *in, const struct tables *tables, size_t row,
+                       int64_t rank)
 {
-    const struct ta_look there = {.cells = WEIGHTS}, back = {.cells = WEIGHTS_BACK};
-    const struct ta_look again = {.cells = RELOADED};
-    const double weights = ta_ref_reads(in, DIRECTION, row, "HtoD")
-                               ? fmax(ta_look_sum(in, &there, rank), ta_look_sum(in, &again, rank))
-                           : ta_ref_reads(in, DIRECTION, row, "DtoH") ? ta_look_sum(in, &back, rank)
-                                                                      : 0;
+    const double weights =
+        ta_ref_reads(in, DIRECTION, row, "HtoD")   ? fmax(ta_rank_rows_sum(&tables->weights, rank),
+                                                          ta_rank_rows_sum(&tables->reloaded, rank))
+        : ta_ref_reads(in, DIRECTION, row, "DtoH") ? ta_rank_rows_sum(&tables->weights_back, rank)
+                                                   : 0;
     return weights > 0.5 * ta_ref_number(in, BYTES, row, 0);
 }
 
-/* What the copies of a row would run at from pinned memory: the best that pinned copies of the
- * direction reach in these traces, else the rate of the link; 0 when neither is known. */
-static double pinned_rate(const struct ta_refs *in, size_t row)
+/* What copies would run at from pinned memory: the best that pinned copies of the direction reach
+ * in these traces, else the rate of the link; 0 when neither is known. */
+struct pinned {
+    struct ta_slice direction;
+    double rate;
+};
+
+enum { DIRECTIONS = 8 };
+
+static double find_rate(const struct ta_refs *in, struct ta_slice direction)
 {
-    const struct ta_slice direction = ta_ref_text(in, DIRECTION, row);
     double pinned = 0, link = 0;
     for (size_t i = 0; i < ta_ref_rows(in, RATE); i++) {
         const double limit = ta_ref_number(in, RATE_LINK, i, 0);
         const double rate = ta_ref_number(in, RATE, i, 0);
         if (limit <= 0 || !ta_slice_equal(ta_ref_text(in, RATE_DIRECTION, i), direction))
             continue; /* small copies have no link: they are bound by latency */
-        if (limit > link)
-            link = limit;
-        if (rate > pinned && ta_ref_reads(in, RATE_MEMORY, i, "pinned"))
-            pinned = rate;
+        link = fmax(link, limit);
+        if (ta_ref_reads(in, RATE_MEMORY, i, "pinned"))
+            pinned = fmax(pinned, rate);
     }
     return pinned > 0 ? pinned : link;
+}
+
+/* There are a few directions and as many rows as ranks: each is looked for once. */
+static double pinned_rate(const struct ta_refs *in, size_t row, struct pinned known[DIRECTIONS])
+{
+    const struct ta_slice direction = ta_ref_text(in, DIRECTION, row);
+    size_t i = 0;
+    for (; i < DIRECTIONS && known[i].direction.ptr; i++)
+        if (ta_slice_equal(known[i].direction, direction))
+            return known[i].rate;
+    const double rate = find_rate(in, direction);
+    if (i < DIRECTIONS)
+        known[i] = (struct pinned){direction, rate};
+    return rate;
 }
 
 /* What the copies of one rank cost now, and what they would without waiting. */
@@ -201,47 +236,46 @@ static bool is_of_copies(const struct ta_refs *in, size_t row)
 }
 
 /* What a rank idles for such copies, on its device that idles most for them. */
-static double idle_of(const struct ta_refs *in, int64_t rank)
+static double idle_of(const struct ta_rank_rows *idle, int64_t rank)
 {
-    const size_t total = OWNERS + OWNERS_TOTAL;
+    const struct ta_rank_rows own = ta_rank_rows_find(idle, rank);
     double most = 0;
-    for (size_t row = 0; row < ta_ref_rows(in, total); row++) {
+    for (size_t i = 0; i < own.n; i++) {
         double sum = 0;
-        if (ta_ref_rank(in, total, row) != rank || !is_of_copies(in, row))
-            continue;
-        for (size_t k = row; k < ta_ref_rows(in, total); k++)
-            if (ta_ref_rank(in, total, k) == rank &&
-                ta_ref_device(in, total, k) == ta_ref_device(in, total, row) && is_of_copies(in, k))
-                sum += ta_ref_number(in, total, k, 0);
-        most = sum > most ? sum : most;
+        for (size_t k = i; k < own.n; k++)
+            if (ta_ref_device(own.in, own.ref, own.at[k]) ==
+                    ta_ref_device(own.in, own.ref, own.at[i]) &&
+                is_of_copies(own.in, own.at[k]))
+                sum += ta_ref_number(own.in, own.ref, own.at[k], 0);
+        most = fmax(most, sum);
     }
     return most;
 }
 
-static struct cost cost_of(const struct ta_refs *in, int64_t rank)
+static struct cost cost_of(const struct ta_refs *in, const struct tables *tables, int64_t rank,
+                           struct pinned rates[DIRECTIONS])
 {
-    static const struct ta_look windows = {.cells = WINDOW};
-    struct cost cost = {.window = ta_look_most(in, &windows, rank)};
+    const struct ta_rank_rows copies = ta_rank_rows_find(&tables->copies, rank);
+    struct cost cost = {.window = ta_rank_rows_most(&tables->windows, rank)};
     double host = 0, all = 0; /* of the time in such calls, the part that is not for weights */
-    for (size_t k = 0; k < ta_ref_rows(in, HOST); k++) {
-        if (ta_ref_integer(in, RANK, k) != rank)
-            continue;
+    for (size_t i = 0; i < copies.n; i++) {
+        const size_t k = copies.at[i];
         all += ta_ref_number(in, HOST, k, 0);
-        if (is_weights(in, k, rank))
+        if (is_weights(in, tables, k, rank))
             continue;
         host += ta_ref_number(in, HOST, k, 0);
         const double exposed = ta_ref_number(in, EXPOSED, k, 0);
         const double lost = exposed + ta_ref_number(in, IDLE, k, 0);
-        const double rate = pinned_rate(in, k);
+        const double rate = pinned_rate(in, k, rates);
         const double ideal = rate > 0 ? ta_ref_number(in, BYTES, k, 0) * 1e9 / rate : exposed;
         cost.exposed += exposed;
-        cost.ideal += ideal < exposed ? ideal : exposed;
+        cost.ideal += fmin(ideal, exposed);
         if (lost >= cost.most) {
             cost.most = lost;
             cost.worst = k;
         }
     }
-    cost.idle = all > 0 ? idle_of(in, rank) * host / all : 0;
+    cost.idle = all > 0 ? idle_of(&tables->idle, rank) * host / all : 0;
     return cost;
 }
 
@@ -270,6 +304,8 @@ static int64_t late_by_copies(const struct ta_refs *in)
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
+    const struct tables tables = sort_tables(in, advice);
+    struct pinned rates[DIRECTIONS] = {{.rate = 0}};
     struct cost worst = {0};
     const int64_t late = late_by_copies(in);
     int64_t last = TA_MISSING;
@@ -278,7 +314,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         if (rank == last || (rank == late && late != TA_MISSING))
             continue;
         last = rank;
-        const struct cost cost = cost_of(in, rank);
+        const struct cost cost = cost_of(in, &tables, rank, rates);
         if (cost.window > 0 &&
             (worst.window <= 0 || (cost.exposed + cost.idle) * worst.window >
                                       (worst.exposed + worst.idle) * cost.window))

@@ -48,32 +48,111 @@ bool health_count_names(const struct ta_trace *trace, struct ta_partial *out)
     return true;
 }
 
+/* ---- the most similar rank ------------------------------------------------------------------- */
+
+enum { PARTS = 8 };
+
 struct rank {
     double counts[HEALTH_NAMES]; /* by class of name */
+    double parts[PARTS], sum;    /* of several classes; of all */
+    size_t index;                /* in the order of ranks */
 };
 
-/* The rank most similar to rank `i`; of several, the next one. */
-static size_t nearest(const struct rank *ranks, size_t n, size_t i, double *most)
+/* By number of kernels, then kernels; equal ranks in their order. */
+static int by_counts(const void *left, const void *right)
 {
-    size_t found = i;
-    *most = -1;
-    for (size_t step = 1; step < n && *most < 1; step++) {
-        const size_t j = (i + step) % n;
-        const struct rank *a = &ranks[i];
-        const struct rank *b = &ranks[j];
-        double both = 0, either = 0;
-        for (size_t k = 0; k < HEALTH_NAMES; k++) {
-            both += a->counts[k] < b->counts[k] ? a->counts[k] : b->counts[k];
-            either += a->counts[k] < b->counts[k] ? b->counts[k] : a->counts[k];
-        }
-        const double alike = either > 0 ? both / either : 1;
-        if (alike > *most) {
-            *most = alike;
-            found = j;
-        }
-    }
-    return found;
+    const struct rank *a = left, *b = right;
+    if (a->sum != b->sum)
+        return a->sum < b->sum ? -1 : 1;
+    for (size_t c = 0; c < HEALTH_NAMES; c++)
+        if (a->counts[c] != b->counts[c])
+            return a->counts[c] < b->counts[c] ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
 }
+
+static bool is_equal(const struct rank *a, const struct rank *b)
+{
+    for (size_t c = 0; c < HEALTH_NAMES; c++)
+        if (a->counts[c] != b->counts[c])
+            return false;
+    return true;
+}
+
+/* Weighted Jaccard index. */
+static double alike(const double *a, const double *b, size_t n)
+{
+    double both = 0, either = 0;
+    for (size_t i = 0; i < n; i++) {
+        both += a[i] < b[i] ? a[i] : b[i]; /* faster than fmin() */
+        either += a[i] < b[i] ? b[i] : a[i];
+    }
+    return either > 0 ? both / either : 1;
+}
+
+struct nearest {
+    double alike;
+    size_t index, steps; /* steps from the rank to it, past the last rank to the first */
+};
+
+static void take(struct nearest *nearest, double alike, size_t from, size_t index, size_t n)
+{
+    const size_t steps = (index + n - from) % n;
+    if (alike > nearest->alike || (alike == nearest->alike && steps < nearest->steps))
+        *nearest = (struct nearest){alike, index, steps};
+}
+
+/* Of rounding, so that ranks that are as similar are all seen. */
+#define SLACK 1e-9
+
+/* Sums over classes are never less alike than the classes themselves: mostly they are enough. */
+static void compare(const struct rank *rank, const struct rank *other, size_t n,
+                    struct nearest *nearest)
+{
+    if (alike(rank->parts, other->parts, PARTS) >= nearest->alike - SLACK)
+        take(nearest, alike(rank->counts, other->counts, HEALTH_NAMES), rank->index, other->index,
+             n);
+}
+
+/* Ranks with the same kernels follow each other, from `first` on; the next one of them is the
+ * nearest of each. */
+static void pair_equals(const struct rank *sorted, size_t first, size_t end, size_t n,
+                        struct nearest *of)
+{
+    for (size_t i = first; i < end && end - first > 1; i++) {
+        const size_t next = i + 1 < end ? i + 1 : first;
+        of[sorted[i].index].alike = -1;
+        take(&of[sorted[i].index], 1, sorted[i].index, sorted[next].index, n);
+    }
+}
+
+/* No rank is more alike than the numbers of their kernels are: from those of about as many kernels
+ * on, the search ends where that is less than what was found. */
+static void search(const struct rank *sorted, size_t n, size_t at, struct nearest *nearest)
+{
+    const struct rank *rank = &sorted[at];
+    for (size_t i = at; i-- > 0 && sorted[i].sum >= (nearest->alike - SLACK) * rank->sum;)
+        compare(rank, &sorted[i], n, nearest);
+    for (size_t i = at + 1; i < n && rank->sum >= (nearest->alike - SLACK) * sorted[i].sum; i++)
+        compare(rank, &sorted[i], n, nearest);
+}
+
+/* Sorts the ranks; of several that are as similar the next one counts. */
+static void find_nearest(struct rank *ranks, size_t n, struct nearest *of)
+{
+    qsort(ranks, n, sizeof *ranks, by_counts);
+    for (size_t first = 0, end; first < n; first = end) {
+        for (end = first + 1; end < n && is_equal(&ranks[first], &ranks[end]);)
+            end++;
+        if (end - first > 1) {
+            pair_equals(ranks, first, end, n, of);
+            continue;
+        }
+        of[ranks[first].index] = (struct nearest){.alike = -1};
+        search(ranks, n, first, &of[ranks[first].index]);
+    }
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
 
 enum { RANK, KERNELS, LIKENESS, NEAREST };
 static const struct ta_column health_kernels_columns[] = {
@@ -95,6 +174,18 @@ const struct ta_table_def health_kernels = {
         "by 64 classes of a hash, so the index may be too large but never too small.",
     .tier = TA_TIER_DETAIL};
 
+/* The kernels of a rank by class of name. */
+static void read_counts(const struct ta_partial *names, size_t row, struct rank *rank)
+{
+    *rank = (struct rank){.index = row};
+    for (size_t c = 0; c < HEALTH_NAMES; c++) {
+        const int64_t count = ta_partial_at(names, row)[HEALTH_NAMES_RANK + 1 + c];
+        rank->counts[c] = count == TA_MISSING ? 0 : (double)count;
+        rank->parts[c * PARTS / HEALTH_NAMES] += rank->counts[c];
+        rank->sum += rank->counts[c];
+    }
+}
+
 bool health_compare_names(const struct ta_partial *names, struct ta_section_builder *out,
                           double *least)
 {
@@ -102,24 +193,24 @@ bool health_compare_names(const struct ta_partial *names, struct ta_section_buil
     *least = NAN;
     if (n < 2)
         return true;
-    struct rank *ranks = calloc(n + 1, sizeof *ranks);
-    for (size_t i = 0; ranks && i < n; i++)
-        for (size_t c = 0; c < HEALTH_NAMES; c++) {
-            const int64_t count = ta_partial_at(names, i)[HEALTH_NAMES_RANK + 1 + c];
-            ranks[i].counts[c] = count == TA_MISSING ? 0 : (double)count;
-        }
-    if (!ranks)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        double alike, kernels = 0;
-        const size_t near = nearest(ranks, n, i, &alike);
-        for (size_t c = 0; c < HEALTH_NAMES; c++)
-            kernels += ranks[i].counts[c];
-        *least = fmin(isnan(*least) ? 1 : *least, alike);
+    struct rank *ranks = calloc(n, sizeof *ranks);
+    struct nearest *of = calloc(n, sizeof *of);
+    double *sums = calloc(n, sizeof *sums);
+    const bool done = ranks && of && sums;
+    for (size_t i = 0; done && i < n; i++) {
+        read_counts(names, i, &ranks[i]);
+        sums[i] = ranks[i].sum;
+    }
+    if (done)
+        find_nearest(ranks, n, of);
+    for (size_t i = 0; done && i < n; i++) {
+        *least = fmin(isnan(*least) ? 1 : *least, of[i].alike);
         TA_ROW(out, health_kernels, [RANK] = ta_int(ta_partial_at(names, i)[HEALTH_NAMES_RANK]),
-               [KERNELS] = ta_int(ta_whole(kernels)), [LIKENESS] = ta_num(alike),
-               [NEAREST] = ta_int(ta_partial_at(names, near)[HEALTH_NAMES_RANK]));
+               [KERNELS] = ta_int(ta_whole(sums[i])), [LIKENESS] = ta_num(of[i].alike),
+               [NEAREST] = ta_int(ta_partial_at(names, of[i].index)[HEALTH_NAMES_RANK]));
     }
     free(ranks);
-    return true;
+    free(of);
+    free(sums);
+    return done;
 }
