@@ -41,8 +41,8 @@ static const char *name_of(const struct ta_refs *in, struct ta_advice *advice, s
     return ta_advice_printf(advice, "%.*s", op.len < 40 ? (int)op.len : 40, op.len ? op.ptr : "");
 }
 
-/* "10 all-reduces take 214 ms each on average. "; empty where they were not counted.  Their time is
- * that of all ranks. */
+/* "10 all-reduces take 214 ms each on average. "; empty where they were not counted.  The
+ * total is over all ranks. */
 static const char *why(const struct ta_refs *in, struct ta_advice *advice, size_t kind)
 {
     const double count = kind == SIZE_MAX ? 0 : ta_ref_number(in, COUNT, kind, 0);

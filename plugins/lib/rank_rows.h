@@ -9,7 +9,7 @@
 struct ta_rank_rows {
     const struct ta_refs *in;
     size_t ref;
-    const size_t *at; /* rows by rank, those of one rank in their order */
+    const size_t *at; /* rows by rank, and within a rank in their order */
     size_t n;
 };
 
