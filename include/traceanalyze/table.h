@@ -191,6 +191,8 @@ struct ta_table_def {
     struct {
         const struct ta_column *by; /* NULL: rows keep the order of adding */
         enum ta_direction direction;
+        const struct ta_column *within; /* by it in each of these, which ascend: in each rank; or
+                                           NULL */
     } order;
     /* The columns whose cells, where another table has a column of the same key, say which of its
      * rows belong to a row: columns with `from` repeat what those rows say.  So tables that answer

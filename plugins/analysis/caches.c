@@ -86,8 +86,11 @@ static const struct ta_chart_def hit_chart = {
 };
 
 static const struct ta_table_def along_video = {
-    "caches.hits", "Cache hits over the video", TA_COLUMNS(along_video_columns),
+    "caches.hits",
+    "Cache hits over the video",
+    TA_COLUMNS(along_video_columns),
     .doc = "One row per hit that was recorded along the generated video. Chart `cache-hits`.",
+    .tier = TA_TIER_POINTS,
     .chart = {&hit_chart}};
 
 /* Takes the profiler's own counts if it recorded no lookups. */

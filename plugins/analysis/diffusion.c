@@ -187,6 +187,7 @@ static const struct ta_table_def step_table = {
     TA_COLUMNS(step_table_columns),
     .doc = "One row per record of a denoising step, in the order of recording. Chart "
            "`diffusion-step-time`.",
+    .tier = TA_TIER_CHART,
     .chart = {&step_chart},
     .figures = &step_times};
 

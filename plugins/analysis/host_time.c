@@ -189,7 +189,8 @@ static const struct ta_table_def host_time = {
     "run.host_time", "Where the time of the host goes", TA_COLUMNS(host_time_columns),
     .doc = "One row per rank and class, of traces without any device activity. Every instant of "
            "the window counts once, whatever thread works in it: loading data first, then "
-           "operators, then collectives that no operator covers."};
+           "operators, then collectives that no operator covers.",
+    .order = {&host_time_columns[TIME], TA_DESCENDING, &host_time_columns[RANK]}};
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)

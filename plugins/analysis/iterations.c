@@ -83,6 +83,7 @@ static const struct ta_table_def by_name = {
            "`scope/total` in a stage table, and the denoising steps. Median and warm-up need every "
            "iteration to be recorded.",
     .rank_words = "Loop",
+    .order = {&by_name_columns[TOTAL], TA_DESCENDING, &by_name_columns[RANK]},
     .brief = &(const struct ta_brief){.place = 400,
                                       .rows = 6,
                                       .first = {&by_name_columns[COUNT], &by_name_columns[PER_S],

@@ -58,6 +58,7 @@ static const struct ta_table_def figures = {
     .doc = "Rows per rank and loop, the loop with the longest bars first: what `--fail-on` takes "
            "as `iteration_time@LOOP`, or `iteration_time` for the first loop. Loops without a "
            "progress bar, such as prompts, have only the mean.",
+    .tier = TA_TIER_DETAIL,
     .figures = &declared};
 
 struct loop {

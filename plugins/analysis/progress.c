@@ -130,8 +130,11 @@ static const struct ta_chart_def chart = {
 };
 
 static const struct ta_table_def over_time = {
-    "progress.over_time", "Progress over time", TA_COLUMNS(over_time_columns),
+    "progress.over_time",
+    "Progress over time",
+    TA_COLUMNS(over_time_columns),
     .doc = "One row per state of a progress bar, in log order. Chart `iteration-time`.",
+    .tier = TA_TIER_POINTS,
     .chart = {&chart}};
 
 /* ---- map ----------------------------------------------------------------------------------- */

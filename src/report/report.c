@@ -337,11 +337,14 @@ void ta_add_chart(struct ta_table_builder *table, const struct ta_chart *chart)
     *end = own;
 }
 
-void ta_sort_rows(struct ta_table_builder *table, const char *column, bool descending)
+void ta_sort_rows(struct ta_table_builder *table, const char *within, const char *column,
+                  bool descending)
 {
     const size_t place = table ? ta_table_column(&table->table, column) : SIZE_MAX;
     if (place != SIZE_MAX)
-        ta_cells_sort(table->cells, table->table.n_rows, table->table.n_columns, place, descending);
+        ta_cells_sort(table->cells, table->table.n_rows, table->table.n_columns,
+                      within ? ta_table_column(&table->table, within) : SIZE_MAX, place,
+                      descending);
 }
 
 /* ---- declared tables ------------------------------------------------------------------- */
@@ -436,6 +439,7 @@ void ta_order_rows(struct ta_section_builder *section, const struct ta_table_def
     struct ta_table_builder *table = ta_rows(section, def);
     if (table)
         ta_cells_sort(table->cells, table->table.n_rows, table->table.n_columns,
+                      def->order.within ? (size_t)(def->order.within - def->columns) : SIZE_MAX,
                       (size_t)(column - def->columns), direction == TA_DESCENDING);
 }
 

@@ -67,10 +67,10 @@ void ta_report_trim(struct ta_report *report);
  * without memory. */
 bool ta_report_join_columns(struct ta_report *report) TA_MUST_CHECK;
 
-/* Orders rows of so many columns by one of them, and rows that are equal there by all; what is
- * missing comes last. */
-void ta_cells_sort(struct ta_cell *cells, size_t n_rows, size_t n_columns, size_t column,
-                   bool descending);
+/* Orders rows of so many columns by one of them, in each value of the column `within` unless that
+ * is SIZE_MAX, and rows that are equal there by all; what is missing comes last. */
+void ta_cells_sort(struct ta_cell *cells, size_t n_rows, size_t n_columns, size_t within,
+                   size_t column, bool descending);
 
 /* Turns builders into what readers see; what is added afterwards is seen after another call.
  * TA_ERR_NOMEM when any step of the building ran out of memory. */
@@ -84,9 +84,11 @@ struct ta_table_builder *ta_add_table(struct ta_section_builder *section, const 
                                       const char *title, const struct ta_column *columns,
                                       size_t n_columns);
 
-/* Orders the rows by one column, missing values last; ties by all columns from the left, so
- * the order is total and does not depend on the order of adding. */
-void ta_sort_rows(struct ta_table_builder *table, const char *column, bool descending);
+/* Orders the rows by one column, in each value of the column `within` unless it is NULL, missing
+ * values last; ties by all columns from the left, so the order is total and does not depend on the
+ * order of adding. */
+void ta_sort_rows(struct ta_table_builder *table, const char *within, const char *column,
+                  bool descending);
 
 /* Attaches a chart; several charts may draw one table.  The chart is copied, its texts and
  * arrays must be static. */

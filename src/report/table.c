@@ -8,7 +8,7 @@
 /* ---- order --------------------------------------------------------------------------- */
 
 struct order {
-    size_t column, width;
+    size_t within, column, width; /* within: or SIZE_MAX */
     bool descending;
 };
 
@@ -31,7 +31,11 @@ static int compare_rows(const void *left, const void *right, void *with)
     const struct ta_cell *a = left, *b = right;
     const struct order *order = with;
     const struct ta_cell *x = &a[order->column], *y = &b[order->column];
-    int result = compare_cells(x, y);
+    const size_t within = order->within;
+    int result = within == SIZE_MAX ? 0 : compare_cells(&a[within], &b[within]);
+    if (result)
+        return result;
+    result = compare_cells(x, y);
     if (result && order->descending && x->kind != TA_CELL_NULL && y->kind != TA_CELL_NULL)
         return -result;
     for (size_t i = 0; result == 0 && i < order->width; i++)
@@ -39,10 +43,10 @@ static int compare_rows(const void *left, const void *right, void *with)
     return result;
 }
 
-void ta_cells_sort(struct ta_cell *cells, size_t n_rows, size_t n_columns, size_t column,
-                   bool descending)
+void ta_cells_sort(struct ta_cell *cells, size_t n_rows, size_t n_columns, size_t within,
+                   size_t column, bool descending)
 {
-    struct order order = {column, n_columns, descending};
+    struct order order = {within, column, n_columns, descending};
     if (n_rows > 1)
         qsort_r(cells, n_rows, n_columns * sizeof *cells, compare_rows, &order);
 }

@@ -79,6 +79,7 @@ static void put_table(struct ta_file *out, const struct ta_table_def *def, const
     put_flag(out, "of_ranks", !def->not_of_ranks);
     put_flag(out, "figures", def->figures);
     put_member(out, "order", def->order.by ? def->order.by->key : NULL);
+    put_member(out, "within", def->order.within ? def->order.within->key : NULL);
     put_flag(out, "descending", def->order.by && def->order.direction == TA_DESCENDING);
     if (def->brief)
         ta_putf(out, ",\"terminal\":%d", def->brief->place);

@@ -130,7 +130,8 @@ const struct ta_table_def telemetry_limits = {
            "memory activity is at most 15 % (1 % if the power says nothing). `power_limit`: 97 % "
            "of the limit or more. `low_clock`: the utilization is 90 % or more and the clock below "
            "90 % of the usual, without another limit as the reason.",
-    .rank_words = ""};
+    .rank_words = "",
+    .order = {&telemetry_limits_columns[LIMITS_LOST], TA_DESCENDING}};
 
 /* The signals of a device at one moment; NAN where one was not sampled yet. */
 struct state {

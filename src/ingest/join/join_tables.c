@@ -268,12 +268,17 @@ static bool add_up_rows(struct joining *j)
         add_named(j, rows + first, end - first, whole);
     }
     free(rows);
-    if (j->def->order.by)
-        ta_sort_rows(j->out, j->def->order.by->key, j->def->order.direction == TA_DESCENDING);
     return true;
 }
 
 /* ---- all tables ---------------------------------------------------------------------------- */
+
+static void sort(const struct joining *j)
+{
+    if (j->def && j->def->order.by)
+        ta_sort_rows(j->out, j->def->order.within ? j->def->order.within->key : NULL,
+                     j->def->order.by->key, j->def->order.direction == TA_DESCENDING);
+}
 
 static bool join_one(const struct ta_joined *parts, size_t n, const struct ta_table *model,
                      struct ta_section_builder *section, struct ta_report *out)
@@ -295,6 +300,7 @@ static bool join_one(const struct ta_joined *parts, size_t n, const struct ta_ta
     else if (done)
         append_rows(&j);
     if (done) {
+        sort(&j);
         ta_table_set_def(j.out, j.def);
         copy_charts(arena, model, j.out);
     }
