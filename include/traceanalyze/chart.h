@@ -31,6 +31,8 @@ enum ta_chart_kind {
     TA_CHART_HEATMAP,   /* y[0], a change, of each row as a cell at `x` and the first label */
     TA_CHART_LANES, /* each row as a segment from x on, y[0] long, on the lane label[0]; label[1] is
                        written in it, its ink by `group` and `kinds` */
+    TA_CHART_AREAS, /* y[0] of each `group` stacked over x, each row for `size` from x on; inks of
+                       some groups by `kinds` */
     TA_CHART_KINDS
 };
 
@@ -136,10 +138,10 @@ struct ta_chart {
     bool log_x;                              /* ECDF, lines */
     uint32_t top;                            /* rows drawn at most; 0 is all */
     const struct ta_chart *next;             /* set by the report */
-    const char *size;                        /* scatter: value column, or NULL */
+    const char *size;                        /* scatter, areas: value column, or NULL */
     struct ta_roof roof;                     /* scatter */
-    const struct ta_kind *kinds; /* of a tree what says most first, of dots, of lanes; ends with a
-                                    NULL value */
+    const struct ta_kind *kinds; /* of a tree what says most first, of dots, lanes, areas; ends with
+                                    a NULL value */
     bool log_y;                  /* lines in one panel */
     int64_t whole;               /* Pareto: what shares are of; 0: the sum of all rows */
     bool steps;                  /* lines: a value holds until the next one */

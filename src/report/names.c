@@ -30,6 +30,7 @@ const char *ta_chart_kind_name(enum ta_chart_kind kind)
         [TA_CHART_FOREST] = "forest",
         [TA_CHART_HEATMAP] = "heatmap",
         [TA_CHART_LANES] = "lanes",
+        [TA_CHART_AREAS] = "areas",
     };
     return names[kind];
 }

@@ -29,7 +29,8 @@ static bool has_points(const struct ta_table *table)
 {
     for (const struct ta_chart *chart = table->chart; chart; chart = chart->next)
         if (chart->kind == TA_CHART_LINES || chart->kind == TA_CHART_ECDF ||
-            chart->kind == TA_CHART_HEAT || chart->kind == TA_CHART_TREE)
+            chart->kind == TA_CHART_HEAT || chart->kind == TA_CHART_TREE ||
+            chart->kind == TA_CHART_AREAS)
             return true;
     return false;
 }

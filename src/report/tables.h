@@ -4,6 +4,7 @@
 #ifndef TA_REPORT_TABLES_H
 #define TA_REPORT_TABLES_H
 
+#include "traceanalyze/chart.h"
 #include "traceanalyze/report.h"
 
 /* The tables one after the other, in the order of sections; `table` NULL gives the first, NULL is
@@ -46,6 +47,20 @@ static inline bool ta_table_more_is_worse(const struct ta_table *table, size_t m
 {
     return table->columns[measure].better == TA_LOWER;
 }
+
+/* The chart of the first screen, and its table: of the run as a whole, else the one that says most
+ * of what was recorded instead; of a comparison its waterfall.  NULL for none. */
+const struct ta_chart *ta_report_picture(const struct ta_report *report,
+                                         const struct ta_table **table);
+
+/* How stacked areas show a group, in all outputs: as its kind says, else by a name without folders
+ * and the ink of the `next`-th such group, which is counted. */
+enum { TA_AREA_NAME_MAX = 160 };
+struct ta_area {
+    char name[TA_AREA_NAME_MAX];
+    enum ta_ink ink;
+};
+struct ta_area ta_area_of(const struct ta_chart *chart, struct ta_slice group, size_t *next);
 
 /* Finds a scalar or a finding by id; NULL when the report has none. */
 const struct ta_scalar *ta_report_scalar(const struct ta_report *report, const char *id);

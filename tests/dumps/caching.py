@@ -10,6 +10,8 @@ import dress
 
 KIB, MIB = 1 << 10, 1 << 20
 BEFORE = "(allocated before the history)"
+REST = "(other sites)"
+INTERVALS, NAMED = 240, 5
 
 RECORDER = [("torch::unwind::unwind()", "??", 0),
             ("torch::cuda::(anonymous namespace)::gather_with_cpp()", "memory_snapshot.cpp", 0),
@@ -285,6 +287,7 @@ class Device:
                 "peak_allocated_bytes": max(asked), "peak_active_bytes": max(active),
                 "peak_block_bytes": max(sizes), "peak_reserved_bytes": max(held)}]
             tables["memory.failures"] = self.failures(owner, first, sizes, held)
+            tables["memory.levels"] = self.levels(owner, first, sizes)
         return tables
 
     def failures(self, owner, first, sizes, held):
@@ -296,6 +299,41 @@ class Device:
                  "allocated_bytes": sizes[position - first],
                  "reserved_bytes": held[position - first]}
                 for i, (position, entry) in enumerate(failed)]
+
+    def by_site(self, moment, first):
+        held = {}
+        for block in self.in_use(moment):
+            site = self.site_in_file(block, first)
+            held[site] = held.get(site, 0) + self.size_in_file(block)
+        return held
+
+    def levels(self, owner, first, sizes):
+        """What the sites hold at the highest moment of each interval; None where sites that hold
+        the same leave open which of them are named."""
+        n = len(sizes) - 1
+        step = n // INTERVALS + 1
+        intervals = []
+        for begin in range(0, n, step):
+            part = sizes[begin:begin + step + 1]
+            intervals.append((begin, self.by_site(first + begin + part.index(max(part)), first)))
+        most = {}
+        for _, held in intervals:
+            for site, size in held.items():
+                most[site] = max(most.get(site, 0), size)
+        order = sorted((site for site in most if site != BEFORE), key=lambda site: -most[site])
+        named, others = order[:NAMED], order[NAMED:]
+        if others and most[others[0]] == most[named[-1]]:
+            return None
+        rows = []
+        for begin, held in intervals:
+            told = {site: held.get(site, 0) for site in named}
+            if BEFORE in most:
+                told[BEFORE] = held.get(BEFORE, 0)
+            if others:
+                told[REST] = sum(held.get(site, 0) for site in others)
+            rows += [{**owner, "entry": begin, "site": site, "block_bytes": size,
+                      "entries": min(step, n - begin)} for site, size in told.items()]
+        return rows
 
     def sites(self, owner, first, sizes):
         rows, history = {}, len(sizes) > 1
@@ -333,6 +371,13 @@ def host_memory(chance):
                               "time_us": 1795222559000000}]]}
 
 
+def keep_highest(tables, rows):
+    """The report has the levels of the device with the highest peak, the first of equal ones."""
+    peaks = [row["peak_block_bytes"] for row in tables["memory.peaks"]]
+    if all(peak < peaks[-1] for peak in peaks[:-1]):
+        tables["memory.levels"] = rows
+
+
 def make_one(chance, rank, folder, tables):
     generation = chance.choice("abbc")
     shape = {"generation": generation, "times": generation != "a",
@@ -350,6 +395,9 @@ def make_one(chance, rank, folder, tables):
         first = chance.choice([0, 0, len(heap.entries) // 3])
         owner = {"rank": rank, "label": label, "device": heap.index}
         for table, rows in heap.tables(owner, first).items():
+            if table == "memory.levels":
+                keep_highest(tables, rows)
+                continue
             tables.setdefault(table, []).extend(rows)
             if table == "memory.snapshots":
                 rows[0]["index"] = sum(row["rank"] == rank for row in tables[table]) - 1
@@ -375,4 +423,6 @@ def make(chance, folder):
     tables = {}
     for rank in sorted(chance.sample(range(12), chance.choice([1, 1, 3]))):
         make_one(chance, rank, folder, tables)
+    if tables.get("memory.levels", ()) is None:
+        del tables["memory.levels"]
     return tables

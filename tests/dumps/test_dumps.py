@@ -43,6 +43,7 @@ KEYS = {"stages.by_name": ("rank", "stage"), "diffusion.steps": ("rank", "index"
         "iterations.by_name": ("rank", "loop"), "requests.by_rank": ("rank",),
         "run.sessions": ("rank", "session"), "memory.peaks": ("rank", "device"),
         "memory.churn": ("rank", "device"), "memory.sites": ("rank", "device", "site"),
+        "memory.levels": ("rank", "device", "entry", "site"),
         "memory.failures": ("rank", "device", "index"),
         "figures.reported": ("rank", "group", "figure")}
 # Tables of which a report has more rows than are worked out here.

@@ -31,7 +31,7 @@ SAMPLES = ["video-4ranks", "video-4ranks-optimized", "inferix-4ranks", "framepac
 SKIPPED = 77
 NUMBERS = ("integer", "number")
 MISSING = {"–", ""}
-BARS = re.compile(r"[█▉▊▋▌▍▎▏▓▒░·x-]+")
+BARS = re.compile(r"[█▉▊▋▌▍▎▏▓▒░·x~o^'<,?:#$-]+")
 
 
 class Table:
@@ -275,7 +275,7 @@ def best_grid(table, lines):
 
 
 # Below the rows: how many there are, what bars mean, and remarks, each below its row.
-NO_ROW = re.compile(r"  [\d ]+ of [\d ]+ rows|  [█▓▒░·x-] \S| {8}\S|\S")
+NO_ROW = re.compile(r"  [\d ]+ of [\d ]+ rows|  [█▓▒░·x~o^'<,?:#$-] \S| {8}\S|\S")
 
 
 def check_text(folder, tables, faults):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From the allocator of one trace to partials. */
+#include "levels.h"
 #include "model/allocator.h"
 #include "replay.h"
 #include "site.h"
@@ -43,8 +44,6 @@ static int64_t *row_of(const struct device *d, enum partial partial, struct ta_k
 }
 
 static const struct ta_key no_key;
-
-/* ---- timeline ------------------------------------------------------------------------------ */
 
 /* ---- sites and classes of sizes ------------------------------------------------------------ */
 
@@ -129,12 +128,10 @@ static void collect_blocks(struct device *d, const struct replay *r)
                           .requested = event->size, .frames = event->frames, .known = true},
                       ALLOCATIONS, event->size);
     }
-    replay_live(r, &live);
+    replay_live_at(r, r->peak_at, &live);
     add_live(d, &live, PEAK_BLOCKS);
     live_free(&live);
 }
-
-/* ---- the state ----------------------------------------------------------------------------- */
 
 /* ---- churn --------------------------------------------------------------------------------- */
 
@@ -166,6 +163,34 @@ static void count_entry(const struct ta_alloc_event *event, int64_t *row)
     default:
         break;
     }
+}
+
+/* ---- levels -------------------------------------------------------------------------------- */
+
+static struct ta_slice level_site_text(void *user, uint32_t frames, bool known)
+{
+    return site_text(user, frames, known);
+}
+
+/* What each site holds at the highest moment of each stretch. */
+static void collect_levels(struct device *d, const struct replay *r, size_t step)
+{
+    struct levels levels = levels_of(r, step, level_site_text, d);
+    d->failed |= levels.failed;
+    for (size_t s = 0; s < levels.n && !levels.failed; s++) {
+        int64_t *row = row_of(d, TIMELINE, ta_key_int((int64_t)s));
+        for (int i = 0; i < LEVELS; i++)
+            ta_most(&row[FIRST_LEVEL + i], levels.bytes[s][i]);
+    }
+    for (int i = 0; i < LEVELS && !levels.failed; i++)
+        if (levels.names[i].len) {
+            int64_t *row =
+                TA_PARTIAL_ROW(d->out[LEVEL_SITES], ta_row_rank(d->trace, TA_MISSING),
+                               ta_row_file(d->trace), ta_key_int(d->id), ta_key_text(d->label),
+                               ta_key_int(i), ta_key_text(levels.names[i]));
+            ta_most(&row[LEVEL_NAMED], 1);
+        }
+    levels_free(&levels);
 }
 
 static void collect_churn(struct device *d, const struct replay *r)
@@ -295,6 +320,7 @@ static void collect_device(struct device *d)
                 ta_levels_step(&r.events[i], &levels);
         }
     }
+    collect_levels(d, &r, step);
     collect_churn(d, &r);
     collect_failures(d, &r);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the states and histories of PyTorch's caching allocator tell: memory.timeline, memory.sites,
  * memory.size_classes, memory.site_phases, memory.fragmentation, memory.segments, memory.peaks,
- * memory.churn, memory.failures. */
+ * memory.churn, memory.failures, memory.levels. */
 #include "tables.h"
 
 static const struct ta_field timeline_fields[TIMELINE_FIELDS] = {
@@ -13,6 +13,13 @@ static const struct ta_field timeline_fields[TIMELINE_FIELDS] = {
     [REQUESTED_ACTIVE] = {"active_bytes", TA_FIELD_MAX},
     [BLOCK_LEVEL] = {"block_bytes", TA_FIELD_MAX},
     [RESERVED] = {"reserved_bytes", TA_FIELD_MAX},
+    [FIRST_LEVEL] = {"before_bytes", TA_FIELD_MAX},
+    [FIRST_LEVEL + 1] = {"site_1_bytes", TA_FIELD_MAX},
+    [FIRST_LEVEL + 2] = {"site_2_bytes", TA_FIELD_MAX},
+    [FIRST_LEVEL + 3] = {"site_3_bytes", TA_FIELD_MAX},
+    [FIRST_LEVEL + 4] = {"site_4_bytes", TA_FIELD_MAX},
+    [FIRST_LEVEL + 5] = {"site_5_bytes", TA_FIELD_MAX},
+    [FIRST_LEVEL + LEVELS_REST] = {"other_bytes", TA_FIELD_MAX},
 };
 
 #define BLOCK_VALUES                                                                               \
@@ -81,6 +88,13 @@ static const struct ta_field failure_fields[FAIL_FIELDS] = {
     [FAIL_RESERVED] = {"reserved_bytes", TA_FIELD_MAX},
 };
 
+static const struct ta_field level_fields[LEVEL_FIELDS] = {
+    OWNER_FIELDS,
+    [LEVEL_INDEX] = {"level", TA_FIELD_INT},
+    [LEVEL_SITE] = {"site", TA_FIELD_TEXT},
+    [LEVEL_NAMED] = {"named", TA_FIELD_MAX},
+};
+
 static const struct ta_partial_def partials[] = {
     [TIMELINE] = {"timeline", timeline_fields, TIMELINE_FIELDS},
     [SITES] = {"sites", site_fields, BLOCK_FIELDS},
@@ -89,18 +103,29 @@ static const struct ta_partial_def partials[] = {
     [STATES] = {"states", state_fields, STATE_FIELDS},
     [CHURN] = {"churn", churn_fields, CHURN_FIELDS},
     [FAILURES] = {"failures", failure_fields, FAIL_FIELDS},
+    [LEVEL_SITES] = {"level_sites", level_fields, LEVEL_FIELDS},
     [PARTIALS] = {0},
 };
 
-static const struct ta_table_def *const tables[] = {
-    &memory_timeline, &memory_sites, &memory_by_size, &memory_site_phases, &memory_fragmentation,
-    &memory_segments, &memory_peaks, &memory_churn,   &memory_failures,    NULL};
+static const struct ta_table_def *const tables[] = {&memory_levels,
+                                                    &memory_timeline,
+                                                    &memory_sites,
+                                                    &memory_by_size,
+                                                    &memory_site_phases,
+                                                    &memory_fragmentation,
+                                                    &memory_segments,
+                                                    &memory_peaks,
+                                                    &memory_churn,
+                                                    &memory_failures,
+                                                    NULL};
 
 static const struct ta_ref reads[] = {[SNAPSHOTS_TABLE] = {"memory.snapshots", NULL}};
 
 /* Indices in the rows of saved summaries. */
-static const struct ta_bound bounds[] = {
-    {CLASSES, WHAT, SIZE_CLASSES}, {PHASES, WHAT, BLOCK_PHASES}, TA_BOUNDS_END};
+static const struct ta_bound bounds[] = {{CLASSES, WHAT, SIZE_CLASSES},
+                                         {PHASES, WHAT, BLOCK_PHASES},
+                                         {LEVEL_SITES, LEVEL_INDEX, LEVELS},
+                                         TA_BOUNDS_END};
 
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .section = "memory",
@@ -115,5 +140,5 @@ TA_PLUGIN(analysis, memory_allocator, &ops, .title = "Allocator",
           .summary = "States and histories of PyTorch's allocator: memory.timeline, memory.sites, "
                      "memory.size_classes, memory.site_phases, memory.fragmentation, "
                      "memory.segments, memory.peaks, "
-                     "memory.churn, memory.failures",
+                     "memory.churn, memory.failures, memory.levels",
           .version = "1");

@@ -40,7 +40,7 @@ struct replay replay_make(const struct device_state *device)
 
 /* ---- blocks -------------------------------------------------------------------------------- */
 
-static void live_add(struct live_set *live, const struct live_block *block)
+void live_add(struct live_set *live, const struct live_block *block)
 {
     if (!ta_vec_grow((void **)&live->at, &live->max, live->n, sizeof *live->at)) {
         live->failed = true;
@@ -63,7 +63,7 @@ struct live_block *live_find(const struct live_set *live, uint64_t address)
     return slot && *slot ? &live->at[*slot - 1] : NULL;
 }
 
-static void live_remove(struct live_set *live, uint64_t address)
+void live_remove(struct live_set *live, uint64_t address)
 {
     uint64_t *slot = ta_map_find(&live->by_address, address);
     if (!slot || !*slot)
@@ -89,9 +89,9 @@ struct live_block live_of_state(const struct ta_alloc_block *block, bool has_his
                                .known = !has_history || block->frames != UINT32_MAX};
 }
 
-/* From the state at the end backwards to the peak, then from the first entry up to it for the
+/* From the state at the end backwards to the moment, then from the first entry up to it for the
  * places of allocation. */
-void replay_live(const struct replay *r, struct live_set *live)
+void replay_live_at(const struct replay *r, size_t moment, struct live_set *live)
 {
     *live = (struct live_set){.failed = false};
     /* The blocks of the state at the end: what was let go is not in use, but its stack is known. */
@@ -105,7 +105,7 @@ void replay_live(const struct replay *r, struct live_set *live)
                 live_add(live, &one);
         }
     }
-    for (size_t i = r->n; i-- > r->peak_at;) {
+    for (size_t i = r->n; i-- > moment;) {
         const struct ta_alloc_event *event = &r->events[i];
         if (event->action == TA_ALLOC_ALLOC)
             live_remove(live, event->address);
@@ -122,7 +122,7 @@ void replay_live(const struct replay *r, struct live_set *live)
                                                     .frames = UINT32_MAX});
         }
     }
-    for (size_t i = 0; i < r->peak_at; i++) {
+    for (size_t i = 0; i < moment; i++) {
         const struct ta_alloc_event *event = &r->events[i];
         struct live_block *block =
             event->action == TA_ALLOC_ALLOC ? live_find(live, event->address) : NULL;

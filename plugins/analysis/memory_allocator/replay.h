@@ -52,8 +52,10 @@ struct live_block live_of_state(const struct ta_alloc_block *block, bool has_his
 /* NULL where an address holds no block. */
 struct live_block *live_find(const struct live_set *live, uint64_t address);
 
-/* The blocks alive at the peak of `allocated`. */
-void replay_live(const struct replay *replay, struct live_set *live);
+/* The blocks alive after so many entries, such as at the peak of `allocated`. */
+void replay_live_at(const struct replay *replay, size_t moment, struct live_set *live);
+void live_add(struct live_set *live, const struct live_block *block);
+void live_remove(struct live_set *live, uint64_t address);
 void live_free(struct live_set *live);
 
 /* The blocks whose allocation is in the history and whose end is not. */

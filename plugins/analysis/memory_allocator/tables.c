@@ -552,6 +552,7 @@ enum ta_status memory_finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     if (!memory_add_timeline(out, merged[TIMELINE], in))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the histories of memory");
+    memory_add_levels(out, merged[TIMELINE], merged[LEVEL_SITES], merged[CHURN]);
     const struct ta_partial *p = merged[SITES];
     const bool any_peak = add_blocks(out, p, &memory_sites);
     ta_order_rows(out, &memory_sites,

@@ -3,6 +3,7 @@
 #ifndef TA_MEMORY_ALLOCATOR_TABLES_H
 #define TA_MEMORY_ALLOCATOR_TABLES_H
 
+#include "levels.h"
 #include "model/program/generation.h"
 
 #include <traceanalyze/analysis.h>
@@ -15,7 +16,7 @@ enum { RANK, FILE_KEY, DEVICE, LABEL, OWN };
     [RANK] = {"rank", TA_FIELD_RANK}, [FILE_KEY] = {"file", TA_FIELD_FILE},                        \
     [DEVICE] = {"device", TA_FIELD_INT}, [LABEL] = {"label", TA_FIELD_TEXT}
 
-enum partial { TIMELINE, SITES, CLASSES, PHASES, STATES, CHURN, FAILURES, PARTIALS };
+enum partial { TIMELINE, SITES, CLASSES, PHASES, STATES, CHURN, FAILURES, LEVEL_SITES, PARTIALS };
 
 /* A stretch of the history. */
 enum {
@@ -26,8 +27,12 @@ enum {
     REQUESTED_ACTIVE,
     BLOCK_LEVEL,
     RESERVED,
-    TIMELINE_FIELDS
+    FIRST_LEVEL, /* what each site holds when most is allocated, see levels.h */
+    TIMELINE_FIELDS = FIRST_LEVEL + LEVELS
 };
+
+/* The sites of these levels. */
+enum { LEVEL_INDEX = OWN, LEVEL_SITE, LEVEL_NAMED, LEVEL_FIELDS };
 
 /* Blocks by site, by class of size, or by phase of the program. */
 enum {
@@ -139,12 +144,17 @@ enum ta_status memory_finish(struct ta_ctx *ctx, const struct ta_partial *const 
 enum { SNAPSHOTS_TABLE };
 
 extern const struct ta_table_def memory_timeline, memory_sites, memory_by_size, memory_site_phases,
-    memory_fragmentation, memory_segments, memory_peaks, memory_churn, memory_failures;
+    memory_fragmentation, memory_segments, memory_peaks, memory_churn, memory_failures,
+    memory_levels;
 enum { MEMORY_SCALARS = 1 };
 extern const struct ta_scalar_def memory_scalars[MEMORY_SCALARS];
 
 /* timeline.c; false without memory. */
 bool memory_add_timeline(struct ta_section_builder *out, const struct ta_partial *histories,
                          const struct ta_refs *in);
+
+/* by_site.c: the levels of the device that had most allocated. */
+void memory_add_levels(struct ta_section_builder *out, const struct ta_partial *histories,
+                       const struct ta_partial *sites, const struct ta_partial *churn);
 
 #endif

@@ -155,17 +155,8 @@ static enum ta_status put_figure(const struct page *page, const struct ta_table 
 
 bool html_is_picture(const struct page *page, const struct ta_chart *chart)
 {
-    return ta_report_kind(page->report) == TA_REPORT_DIFF ? chart->kind == TA_CHART_WATERFALL
-                                                          : strcmp(chart->id, HTML_PICTURE) == 0;
-}
-
-static const struct ta_chart *find_picture(const struct page *page, const struct ta_table **table)
-{
-    for (*table = NULL; (*table = ta_report_table_after(page->report, *table)) != NULL;)
-        for (const struct ta_chart *chart = (*table)->chart; chart; chart = chart->next)
-            if (html_is_picture(page, chart))
-                return chart;
-    return NULL;
+    const struct ta_table *table;
+    return chart == ta_report_picture(page->report, &table);
 }
 
 /* A waterfall leaves room for what is below it; lanes are as high as they have to be. */
@@ -183,7 +174,7 @@ enum ta_status html_picture(const struct page *page)
         double width;
     } drawings[] = {{"picture-wide", 760}, {"picture-narrow", 300}};
     const struct ta_table *table;
-    const struct ta_chart *chart = find_picture(page, &table);
+    const struct ta_chart *chart = ta_report_picture(page->report, &table);
     if (!chart)
         return TA_OK;
     html_put(page, "<figure id=\"c-%s\" class=\"picture\">\n<p class=\"title\">%s</p>\n", chart->id,

@@ -68,10 +68,7 @@ void html_tiles(const struct page *page, const struct ta_section *section);
 void html_finding(const struct page *page, const struct ta_finding *finding, int64_t scale_ns,
                   enum html_opening opening);
 
-/* The chart of a run that is on the first screen, and not in its section. */
-#define HTML_PICTURE "picture"
-
-/* figures.c: whether a chart is on the first screen: of a comparison its waterfall is. */
+/* figures.c: whether a chart is on the first screen, and not in its section. */
 bool html_is_picture(const struct page *page, const struct ta_chart *chart);
 
 /* figures.c: the picture of the first screen; all charts of a table. */

@@ -3,6 +3,7 @@
 #include "pdf.h"
 #include "render/chart/says.h"
 #include "render/chart/timeline.h"
+#include "report/tables.h"
 
 #include <math.h>
 #include <string.h>
@@ -118,22 +119,17 @@ void pdf_small_figure(struct pdf *pdf, const void *data)
 
 void pdf_picture(struct pdf *pdf)
 {
-    struct ta_walk walk = {0};
-    const struct ta_item *item;
-    while ((item = ta_report_next(pdf->report, TA_ITEM_TABLE, &walk)) != NULL)
-        for (const struct ta_chart *chart = item->table->chart; chart; chart = chart->next) {
-            if (strcmp(chart->id, PDF_PICTURE) != 0)
-                continue;
-            const struct ta_scene *scene =
-                build(pdf, item->table, chart, SCENE_WIDTH, PICTURE_HEIGHT);
-            if (!scene)
-                return;
-            draw_scene(pdf, scene, (pdf->right - pdf->left) / scene->width);
-            pdf->y += 4;
-            pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED, scene->summary, 12);
-            pdf_mark_drawn(pdf, item->table);
-            return;
-        }
+    const struct ta_table *table;
+    const struct ta_chart *chart = ta_report_picture(pdf->report, &table);
+    if (!chart || ta_report_kind(pdf->report) == TA_REPORT_DIFF)
+        return;
+    const struct ta_scene *scene = build(pdf, table, chart, SCENE_WIDTH, PICTURE_HEIGHT);
+    if (!scene)
+        return;
+    draw_scene(pdf, scene, (pdf->right - pdf->left) / scene->width);
+    pdf->y += 4;
+    pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED, scene->summary, 12);
+    pdf_mark_drawn(pdf, table);
 }
 
 /* ---- figures as wide as the page ------------------------------------------------------------- */
@@ -211,7 +207,10 @@ void pdf_timeline(struct pdf *pdf, const struct ta_timeline *timeline)
 
 void pdf_figures(struct pdf *pdf, const struct ta_table *table)
 {
+    const struct ta_table *of_picture;
+    const struct ta_chart *picture = ta_report_picture(pdf->report, &of_picture);
+    const bool is_diff = ta_report_kind(pdf->report) == TA_REPORT_DIFF;
     for (const struct ta_chart *chart = NULL; (chart = ta_chart_after(table, chart)) != NULL;)
-        if (strcmp(chart->id, PDF_PICTURE) != 0)
+        if (chart != picture || is_diff)
             put_scene(pdf, build_to_fit(pdf, table, chart, (pdf->right - pdf->left) / SCENE_WIDTH));
 }

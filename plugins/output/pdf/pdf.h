@@ -28,9 +28,6 @@ enum { PDF_PLACE_MAX = 48 };
 /* Places of findings count from 1. */
 #define PDF_AT_FINDING "finding%zu"
 
-/* Chart of the run as a whole, on the first page. */
-#define PDF_PICTURE "picture"
-
 enum pdf_style {
     PDF_TITLE,
     PDF_H1,

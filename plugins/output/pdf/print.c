@@ -24,6 +24,7 @@ static bool is_figure(const struct ta_table *table)
     switch (chart->kind) {
     case TA_CHART_ECDF:
     case TA_CHART_LINES:
+    case TA_CHART_AREAS:
     case TA_CHART_DOTS:
     case TA_CHART_HEAT:
     case TA_CHART_TREE:

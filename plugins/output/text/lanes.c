@@ -93,24 +93,11 @@ static void read_row(struct picture *picture, size_t row)
     picture->sum += length;
 }
 
-/* The first chart that is made of lanes; NULL where there is none. */
-static const struct ta_chart *first_lanes(const struct ta_report *report,
-                                          const struct ta_table **table)
+/* False for a chart that cannot be drawn. */
+static bool read_picture(struct picture *picture, const struct ta_table *table,
+                         const struct ta_chart *chart)
 {
-    for (*table = NULL; (*table = ta_report_table_after(report, *table)) != NULL;)
-        for (const struct ta_chart *chart = (*table)->chart; chart; chart = chart->next)
-            if (chart->kind == TA_CHART_LANES)
-                return chart;
-    return NULL;
-}
-
-/* False where the report has no such picture. */
-static bool read_picture(struct picture *picture)
-{
-    const struct ta_table *table;
-    const struct ta_chart *chart = first_lanes(picture->page->report, &table);
-    if (!chart || !chart->label[0] || !chart->x || !chart->y[0].column || !chart->group ||
-        !chart->kinds)
+    if (!chart->label[0] || !chart->x || !chart->y[0].column || !chart->group || !chart->kinds)
         return false;
     picture->table = table;
     picture->chart = chart;
@@ -302,7 +289,11 @@ static void put_legend(const struct picture *picture)
 bool text_picture(const struct page *page, size_t most)
 {
     struct picture picture = {.page = page};
-    if (!read_picture(&picture))
+    const struct ta_table *table;
+    const struct ta_chart *chart = ta_report_picture(page->report, &table);
+    if (chart && chart->kind == TA_CHART_AREAS)
+        return text_levels(page, table, chart);
+    if (!chart || chart->kind != TA_CHART_LANES || !read_picture(&picture, table, chart))
         return false;
     const size_t taken = TEXT_INDENT + picture.name_width + GAP;
     picture.width = page->width > taken + COLUMNS_LEAST ? page->width - taken : COLUMNS_LEAST;

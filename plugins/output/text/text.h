@@ -66,6 +66,11 @@ enum { TEXT_LANES_MOST = 8 };
 /* Draws it with at most so many lanes; false where the report has none. */
 bool text_picture(const struct page *page, size_t most);
 
+/* The picture of memory by call site: what was alive at its peak, as one bar (levels.c).  False
+ * where there is nothing to draw. */
+bool text_levels(const struct page *page, const struct ta_table *table,
+                 const struct ta_chart *chart);
+
 /* ---- tables (picks.c) ------------------------------------------------------------------ */
 
 /* The tables that the summary shows, in its order, as their declarations say. */

@@ -36,6 +36,7 @@ static ta_lay *const kinds[TA_CHART_KINDS] = {
     [TA_CHART_FOREST] = ta_lay_forest,
     [TA_CHART_HEATMAP] = ta_lay_heatmap,
     [TA_CHART_LANES] = ta_lay_lanes,
+    [TA_CHART_AREAS] = ta_lay_areas,
 };
 
 static const char *join(struct ta_layout *layout, const char *caption, const char *note)

@@ -38,6 +38,7 @@ void ta_lay_waterfall(struct ta_layout *layout);
 void ta_lay_forest(struct ta_layout *layout);
 void ta_lay_heatmap(struct ta_layout *layout);
 void ta_lay_lanes(struct ta_layout *layout);
+void ta_lay_areas(struct ta_layout *layout);
 /* A picture that has no table. */
 struct ta_timeline;
 void ta_lay_timeline(struct ta_layout *layout, const struct ta_timeline *timeline);
@@ -53,8 +54,8 @@ void ta_pen_segment(struct ta_layout *layout, enum ta_ink ink, struct ta_point f
 void ta_pen_line(struct ta_layout *layout, enum ta_ink ink, const struct ta_point *points, size_t n,
                  double width, const char *tip);
 /* The same, filled. */
-void ta_pen_area(struct ta_layout *layout, enum ta_ink ink, const struct ta_point *points,
-                 size_t n);
+void ta_pen_area(struct ta_layout *layout, enum ta_ink ink, const struct ta_point *points, size_t n,
+                 const char *tip);
 void ta_pen_circle(struct ta_layout *layout, enum ta_ink ink, double x, double y, double r,
                    const char *tip);
 void ta_pen_text(struct ta_layout *layout, enum ta_ink ink, enum ta_face face,

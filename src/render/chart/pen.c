@@ -32,10 +32,12 @@ void ta_pen_line(struct ta_layout *layout, enum ta_ink ink, const struct ta_poin
                                  .tip = tip});
 }
 
-void ta_pen_area(struct ta_layout *layout, enum ta_ink ink, const struct ta_point *points, size_t n)
+void ta_pen_area(struct ta_layout *layout, enum ta_ink ink, const struct ta_point *points, size_t n,
+                 const char *tip)
 {
     add(layout, (struct ta_mark){.kind = TA_MARK_LINE,
                                  .ink = ink,
+                                 .tip = tip,
                                  .line = {.points = points, .n = n, .closed = true}});
 }
 

@@ -169,7 +169,7 @@ static void draw_area(struct picture *p, enum ta_slice_kind kind, double y, doub
         points[n++] = (struct ta_point){LABELS + bin * BIN, level(y, base[bin])};
         base[bin] = top[bin];
     }
-    ta_pen_area(p->layout, ta_slice_look(kind)->ink, points, keep_corners(points, n));
+    ta_pen_area(p->layout, ta_slice_look(kind)->ink, points, keep_corners(points, n), NULL);
 }
 
 static bool has_any(const struct picture *p, enum ta_slice_kind kind)
