@@ -29,7 +29,7 @@ extern const struct diff_part diff_of_step_times, diff_of_step_classes, diff_of_
 extern const struct diff_part diff_of_divergence, diff_of_units, diff_of_means, diff_of_machine;
 extern const struct diff_part diff_of_environment, diff_of_offloading, diff_of_runs;
 extern const struct diff_part diff_of_loops, diff_of_signals, diff_of_verdict;
-extern const struct diff_part diff_of_phases;
+extern const struct diff_part diff_of_phases, diff_of_first_figures;
 
 /* ---- names ------------------------------------------------------------------------------- */
 
@@ -237,6 +237,15 @@ struct diff_set {
     int64_t ns[TA_DIFF_SIDES];
 };
 
+/* A figure of both sides. */
+struct diff_figure {
+    const char *id, *title;
+    double value[TA_DIFF_SIDES];
+    enum ta_unit unit;
+    bool is_told;  /* on the first screen */
+    bool is_noise; /* the runs say that it did not change, or cannot say that it did */
+};
+
 /* Windows of both sides, each with the other (waterfall.c). */
 struct diff_couples {
     struct diff_couple *at;
@@ -276,6 +285,11 @@ struct diff {
     const char *on, *apart;  /* "8 ranks instead of 4"; "model and frames": what the runs are not
                                 alike in; NULL: nothing that is known */
     struct diff_cause cause; /* of the change of the longest window */
+    struct diff_figure *figures; /* rows of diff.metrics */
+    size_t n_figures;
+    const char *told_of; /* "Time per video": of what the verdict compares the time; or NULL */
+    double told_ns[TA_DIFF_SIDES];
+    bool is_doubtful;        /* the runs did other work, or may have */
     struct diff_cause shift; /* the term that changed most, whichever way */
     struct diff_phase_story phases;
     struct diff_level_change level; /* where memory changed most */

@@ -307,20 +307,29 @@ static void say_setting(struct diff *diff)
     const struct ta_refs *base = &diff->in[TA_DIFF_BASE], *new = &diff->in[TA_DIFF_NEW];
     static const struct {
         const char *(*read)(struct diff *diff, const struct ta_refs *in);
-        const char *format;
-    } all[] = {{devices, "on %s instead of %s"},
-               {world_size, "on %s ranks instead of %s"},
-               {precision, "in %s instead of %s"}};
+        const char *word;
+    } all[] = {{devices, "on"}, {world_size, "on"}, {precision, "in"}};
+    const char *texts[TA_LENGTH(all)];
+    size_t n = 0;
     for (size_t i = 0; i < TA_LENGTH(all); i++) {
         const char *before = all[i].read(diff, base), *after = all[i].read(diff, new);
+        char text[256];
         if (!before || !after || strcmp(before, after) == 0 || strcmp(before, "unknown") == 0 ||
             strcmp(after, "unknown") == 0)
             continue;
-        char text[256];
-        snprintf(text, sizeof text, all[i].format, after, before);
-        diff->on = ta_arena_printf(&diff->arena, "%s%s%s", diff->on ? diff->on : "",
-                                   diff->on ? " and " : "", text);
+        if (all[i].read == world_size)
+            snprintf(text, sizeof text, "on %s rank%s instead of %s", after,
+                     strcmp(after, "1") == 0 ? "" : "s", before);
+        else
+            snprintf(text, sizeof text, "%s %s instead of %s", all[i].word, after, before);
+        texts[n++] = ta_arena_copy(&diff->arena, ta_slice_of(text));
     }
+    for (size_t i = 0; i < n; i++)
+        diff->on = ta_arena_printf(&diff->arena, "%s%s%s", diff->on ? diff->on : "",
+                                   i == 0       ? ""
+                                   : i + 1 == n ? " and "
+                                                : ", ",
+                                   texts[i] ? texts[i] : "");
 }
 
 static void say_apart(struct diff *diff, const char *words)
@@ -400,7 +409,7 @@ enum { COMPARABLE, SHARED };
 static const struct ta_scalar_def scalars[] = {
     [COMPARABLE] = {"diff_comparable", "Comparable", TA_UNIT_NONE, TA_NEUTRAL,
                     .doc = "Whether the runs did the same work, and what differs or is unknown"},
-    [SHARED] = {"diff_shared_time", "Time in common", TA_UNIT_RATIO, TA_HIGHER,
+    [SHARED] = {"diff_shared_time", "Time in common", TA_UNIT_RATIO, TA_NEUTRAL,
                 .doc = "Matched time: time in kernels, or else stages or operators, that both runs "
                        "have, divided by the time of both runs"},
 };
@@ -426,6 +435,7 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
     const bool no = shared >= 0 && shared < LEAST_SHARED;
     diff->shared = shared;
     diff->is_alien = no;
+    diff->is_doubtful = doubts.n > 0;
     diff->is_other_work = shared >= 0 && shared < ENOUGH_SHARED;
     if (shared < ENOUGH_SHARED)
         add_doubt(&doubts, shared < 0 ? "time in common" : "most of the time");

@@ -49,7 +49,7 @@ static const struct ta_column metrics_columns[] = {
          .doc = "faster (better), slower (worse), same (equal, or within 2 %), changed (neither "
                 "direction is better), negligible (the time changed by less than counts as a "
                 "change), or inconclusive (the runs are too few or vary too much)"},
-    [RATIO] = {"ratio", "New/base", TA_RATIO, .is_ratio_of_change = true,
+    [RATIO] = {"ratio", "New/base", TA_RATIO, .is_ratio_of_change = true, .detail = true,
                .doc = "After divided by before; if the evidence is within one run, over its steps"},
     [CI_LOW] =
         {"ci_low", "CI low", TA_RATIO,
@@ -73,14 +73,14 @@ static const struct ta_column metrics_columns[] = {
                   .doc = "Source of the interval. runs: three or more on each side; noise: a "
                          "stored spread, or the other side's; within_run: the steps of one run, "
                          "which do not show how runs vary; none"},
-    [POLARITY] = {"polarity", "Better", TA_WORD, .role = TA_BETTER_OF_ROW,
+    [POLARITY] = {"polarity", "Better", TA_WORD, .role = TA_BETTER_OF_ROW, .detail = true,
                   .doc = "Which direction is better: lower, higher or neither"},
     [ROLE] = {"role", "Role", TA_ID,
               .doc = "key: it measures how long the run takes, so a regression in it counts; "
                      "otherwise other"},
-    [BASE_RUNS] = {"base_runs", "Runs before", TA_COUNT,
+    [BASE_RUNS] = {"base_runs", "Runs before", TA_COUNT, .detail = true,
                    .doc = "Runs of the baseline with this figure"},
-    [NEW_RUNS] = {"new_runs", "Runs after", TA_COUNT,
+    [NEW_RUNS] = {"new_runs", "Runs after", TA_COUNT, .detail = true,
                   .doc = "Runs of the other side with this figure"},
     [UNIT] = {"unit", "Unit", TA_TEXT, .role = TA_UNIT_OF_ROW, .doc = "Unit of the values"},
 };
@@ -192,6 +192,13 @@ static void add_row(struct diff *diff, struct ta_section_builder *out,
             memcpy(diff->center_ns, center, sizeof diff->center_ns);
         diff->is_timed |= !is_loop;
     }
+    diff->figures[diff->n_figures++] = (struct diff_figure){
+        .id = base->id,
+        .title = base->title,
+        .value = {before, after},
+        .unit = base->unit,
+        .is_noise = evidence->basis <= TA_BASIS_NOISE &&
+                    (change == TA_CHANGE_SAME || change == TA_CHANGE_INCONCLUSIVE)};
     TA_ROW(out, metrics, [METRIC] = ta_text(ta_slice_of(base->id)),
            [TITLE] = ta_text(ta_slice_of(base->title)), [BASE] = ta_num(before),
            [NEW] = ta_num(after), [DELTA] = ta_num(after - before), [CHANGE] = ta_num(ratio - 1),
@@ -234,6 +241,9 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
         return false;
     bool has_interval = false;
     const struct ta_run_figures *shown = sides[TA_DIFF_BASE].shown;
+    diff->figures = ta_arena_alloc(&diff->arena, (shown->n + 1) * sizeof *diff->figures);
+    if (!diff->figures)
+        return false;
     for (size_t i = 0; i < shown->n; i++) {
         const struct ta_run_figure *base = &shown->at[i];
         const struct ta_run_figure *new = ta_run_figures_find(sides[TA_DIFF_NEW].shown, base->id);

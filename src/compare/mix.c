@@ -36,8 +36,8 @@ static const struct ta_column mix_columns[] = {
                   .doc = "Whether every class changed in one direction and the mean in the other"},
 };
 
-static const struct ta_table_def mix = {"diff.mix", "Means and mix effect",
-                                        TA_COLUMNS(mix_columns)};
+static const struct ta_table_def mix = {"diff.mix", "Means and mix effect", TA_COLUMNS(mix_columns),
+                                        .tier = TA_TIER_DETAIL};
 
 /* Classes of a mean.  Without `key` they are the ranks, and without `calls` each row is one. */
 static const struct classes {

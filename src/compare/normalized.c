@@ -39,6 +39,7 @@ static bool have_other_units(const struct ta_refs *in)
 
 static const struct ta_table_def normalized = {
     "diff.normalized", "Window per unit of work", TA_COLUMNS(normalized_columns),
+    .tier = TA_TIER_DETAIL,
     .brief = &(const struct ta_brief){
         .place = 30, .rows = 3, .applies = have_other_units, TA_READS(unit_counts)}};
 

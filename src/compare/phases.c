@@ -34,8 +34,9 @@ enum {
 
 static const struct ta_column phases_columns[] = {
     [PHASE] = {"phase", "Phase", TA_TEXT,
-               .doc = "Phase of the diffusion; unknown: the rest of the window; at once: subtracts "
-                      "the time that two phases share"},
+               .doc =
+                   "Phase of the diffusion; outside the phases: the rest of the window; overlap of "
+                   "phases: subtracts the time that two phases share"},
     [BASE] = {"base_ns", "Before", TA_NS, .better = TA_LOWER,
               .doc = "Time in the baseline's window"},
     [NEW] = {"new_ns", "After", TA_NS, .better = TA_LOWER, .doc = "Time in the other run's window"},
@@ -98,7 +99,10 @@ static bool is_other_loop(const struct ta_refs *in)
 }
 
 static const struct ta_table_def loop = {
-    "diff.loop", "Denoising loop compared", TA_COLUMNS(loop_columns),
+    "diff.loop",
+    "Denoising loop compared",
+    TA_COLUMNS(loop_columns),
+    .tier = TA_TIER_DETAIL,
     .doc = "How the denoising loops of both runs nest and what they generate, on the rank with the "
            "longest window.",
     .brief = &(const struct ta_brief){
@@ -107,11 +111,12 @@ static const struct ta_table_def loop = {
 /* ---- a side ---------------------------------------------------------------------------------- */
 
 const struct ta_slice diff_denoising = {"denoise", 7};
-static const struct ta_slice unknown = {"unknown", 7}, at_once = {"at once", 7};
+static const struct ta_slice unknown = {"unknown", 7}, outside = {"outside the phases", 18},
+                             overlap = {"overlap of phases, subtracted", 29};
 
 bool diff_phase_is_rest(struct ta_slice name)
 {
-    return ta_slice_equal(name, unknown) || ta_slice_equal(name, at_once);
+    return ta_slice_equal(name, outside) || ta_slice_equal(name, overlap);
 }
 
 /* Of the ranks with phases the one whose window is longest; false without any. */
@@ -170,7 +175,7 @@ static void read_phases(const struct ta_refs *in, struct diff_phases_side *side)
         if (ta_ref_rank(in, TA_AS_PHASE, i) != side->rank)
             continue;
         struct diff_phase *phase = &side->phases[side->n++];
-        *phase = (struct diff_phase){.name = name,
+        *phase = (struct diff_phase){.name = ta_slice_equal(name, unknown) ? outside : name,
                                      .n = diff_amount(in, TA_AS_PHASE_CALLS, i),
                                      .ns = diff_amount(in, TA_AS_PHASE_TIME, i)};
         if (ta_slice_equal(name, diff_denoising) && side->steps > 0)
@@ -178,7 +183,7 @@ static void read_phases(const struct ta_refs *in, struct diff_phases_side *side)
         sum = ta_add_sat(sum, phase->ns);
     }
     if (sum != side->window)
-        side->phases[side->n++] = (struct diff_phase){.name = at_once, .ns = side->window - sum};
+        side->phases[side->n++] = (struct diff_phase){.name = overlap, .ns = side->window - sum};
 }
 
 static bool read_side(const struct ta_refs *in, struct diff_phases_side *side)

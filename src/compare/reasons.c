@@ -392,6 +392,6 @@ const char *diff_say_shift(struct diff *diff, double whole)
     const struct diff_clause clause = clause_of_cause(diff, shift);
     if (!clause.does || fabs(change) < SHIFT * whole)
         return NULL;
-    return ta_arena_printf(&diff->arena, "Within it, %s %s, and other changes make up for it", clause.what,
-                           clause.does);
+    return ta_arena_printf(&diff->arena, "Within it, %s %s, and other changes make up for it",
+                           clause.what, clause.does);
 }

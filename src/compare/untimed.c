@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Loops whose iterations differ by less have one speed; from this ratio on it is said in times. */
 #define SAME_SPEED 1.01
@@ -129,10 +130,20 @@ static void put_drift(const struct diff_loop *loop, struct text *text)
         after, loop->change_at[side]);
 }
 
+static void note_time(struct diff *diff, const struct diff_loop *loop)
+{
+    const bool is_prompt = loop == &diff->prompts;
+    const struct ta_slice name = is_prompt ? loop->name : TA_LIT("iteration");
+    diff->told_of = ta_arena_printf(&diff->arena, "Time per %.*s", (int)name.len, name.ptr);
+    memcpy(diff->told_ns, loop->ns, sizeof diff->told_ns);
+}
+
 /* Of prompts, which people wait for, before the iterations in them. */
 static void put_loops(struct diff *diff, struct text *first, struct text *second)
 {
     const bool has_loop = diff->loop.name.len > 0;
+    if (diff->prompts.name.len || has_loop)
+        note_time(diff, diff->prompts.name.len ? &diff->prompts : &diff->loop);
     if (diff->prompts.name.len) {
         struct text *prompts = first->at[0] ? second : first;
         put_loop(diff, &diff->prompts, prompts);

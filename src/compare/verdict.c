@@ -335,11 +335,22 @@ static struct diff_said alien(struct diff *diff, int64_t base, int64_t new)
         NULL};
 }
 
+static void note_time(struct diff *diff, const struct compared *compared)
+{
+    const struct diff_phase_story *story = &diff->phases;
+    const bool is_one = !diff->unit && story->made && story->n_made == 1;
+    diff->told_of = diff->unit ? ta_arena_printf(&diff->arena, "Time per %s", unit_name(diff))
+                    : is_one   ? ta_arena_printf(&diff->arena, "Time per %s", story->made)
+                               : "Time of the run";
+    memcpy(diff->told_ns, compared->ns, sizeof diff->told_ns);
+}
+
 static struct diff_said timed(struct diff *diff, const struct compared *compared)
 {
     struct text first = {""}, second = {""}, subject = {""};
     double program[TA_DIFF_SIDES];
     const bool has_program = read_program(diff, compared, program);
+    note_time(diff, compared);
     const char *shift = compared->is_none && compared->is_window && !has_program
                             ? diff_say_shift(diff, compared->ns[TA_DIFF_NEW])
                             : NULL;

@@ -408,11 +408,11 @@ static void note_windows(struct diff *diff, const struct diff_couple *couple)
 enum { WINDOW_BASE, WINDOW_NEW, WINDOW_CHANGE, WINDOW_RESIDUAL };
 
 static const struct ta_scalar_def window_scalars[] = {
-    [WINDOW_BASE] = {"diff_base_window_ns", "Window before", TA_UNIT_NS, TA_LOWER,
+    [WINDOW_BASE] = {"diff_base_window_ns", "Window before", TA_UNIT_NS, TA_NEUTRAL,
                      .doc = "Longest window of the baseline"},
-    [WINDOW_NEW] = {"diff_new_window_ns", "Window after", TA_UNIT_NS, TA_LOWER,
+    [WINDOW_NEW] = {"diff_new_window_ns", "Window after", TA_UNIT_NS, TA_NEUTRAL,
                     .doc = "Longest window of the other run"},
-    [WINDOW_CHANGE] = {"diff_window_change_ns", "Change", TA_UNIT_NS_CHANGE, TA_LOWER,
+    [WINDOW_CHANGE] = {"diff_window_change_ns", "Change", TA_UNIT_NS_CHANGE, TA_NEUTRAL,
                        .doc = "Window after minus window before"},
     [WINDOW_RESIDUAL] = {"diff_residual_ns", "Not explained", TA_UNIT_NS, TA_LOWER,
                          .doc = "Change of the window minus the changes of all terms"},

@@ -672,7 +672,9 @@ const struct ta_table *ta_report_table_after(const struct ta_report *report,
 bool ta_scalar_is_shown(const struct ta_report *report, const struct ta_scalar *scalar)
 {
     const double value = fabs(ta_cell_number(&scalar->value, (double)INFINITY));
-    if (scalar->polarity == TA_HIGHER || ta_report_kind(report) == TA_REPORT_DIFF)
+    if (ta_report_kind(report) == TA_REPORT_DIFF) /* whose tables have the windows */
+        return scalar->polarity != TA_NEUTRAL && value != 0 && !isinf(value);
+    if (scalar->polarity == TA_HIGHER)
         return true;
     return scalar->unit == TA_UNIT_RATIO ? value >= LEAST_SHARE : value > 0;
 }
@@ -693,18 +695,15 @@ size_t ta_report_figures(const struct ta_report *report,
         if (scalar)
             figures[n++] = scalar;
     }
-    if (verdict->n_figures)
+    const bool is_diff = ta_report_kind(report) == TA_REPORT_DIFF;
+    if (verdict->n_figures || is_diff)
         return n;
     struct ta_walk walk = {0};
     const struct ta_item *item;
-    const bool is_diff = ta_report_kind(report) == TA_REPORT_DIFF;
     while (n < TA_FIGURES_MOST && (item = ta_report_next(report, TA_ITEM_SCALAR, &walk)) != NULL) {
         const struct ta_scalar *scalar = item->scalar;
-        /* Of a comparison zero is no change, nothing that is left to explain. */
-        const bool says_something =
-            is_diff ? ta_cell_number(&scalar->value, 1) != 0 : scalar->polarity != TA_NEUTRAL;
         if (scalar->value.kind != TA_CELL_NULL && ta_scalar_is_shown(report, scalar) &&
-            says_something)
+            scalar->polarity != TA_NEUTRAL)
             figures[n++] = scalar;
     }
     return n;

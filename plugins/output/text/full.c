@@ -28,7 +28,9 @@ static size_t list_figures(const struct page *page, const struct ta_scalar *figu
 static void put_figures(const struct page *page)
 {
     const struct ta_scalar *figures[FIGURES_MOST];
-    const size_t n = list_figures(page, figures, FIGURES_MOST);
+    const size_t n = ta_report_kind(page->report) == TA_REPORT_DIFF
+                         ? ta_report_figures(page->report, figures)
+                         : list_figures(page, figures, FIGURES_MOST);
     size_t title = 0, value = 0;
     char buffer[TA_UNIT_TEXT_MAX];
     for (size_t i = 0; i < n; i++) {
