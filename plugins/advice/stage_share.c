@@ -79,7 +79,7 @@ static const struct to_do {
 } known[] = {
     {"vae",
      "Decode in 16 bit and in larger chunks as memory allows, and compile the decoder or run "
-     "it on another stream or GPU while the next block is denoised.",
+     "it on another stream or GPU while the next image or block is denoised.",
      0.25, 0.75, false},
     {"offload",
      "Keep the model on the GPU if it fits, or move it from pinned memory on a side "

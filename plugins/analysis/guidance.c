@@ -465,9 +465,29 @@ static int64_t *row_of(const struct walk *w, const struct ta_generation *found,
                           ta_key_int(sources[found->by]));
 }
 
-/* Adds the steps that have several calls of one kind; returns whether most have. */
+/* A solver of second order, such as Heun's, calls the model twice in each step but the last of an
+ * image.  The second call needs what the first one gives: it is no guidance. */
+static bool is_second_order(const struct ta_generation *found)
+{
+    const struct ta_generation_step *steps = found->steps;
+    size_t doubled = 0, single = 0;
+    for (size_t i = 0; i < found->n_steps; i++) {
+        const bool is_last = i + 1 == found->n_steps || steps[i + 1].image != steps[i].image ||
+                             steps[i + 1].block != steps[i].block;
+        if (steps[i].n_calls != (is_last ? 1 : 2))
+            return false;
+        doubled += !is_last;
+        single += is_last;
+    }
+    return doubled >= 2 * single;
+}
+
+/* Adds the steps that have several calls of one kind; returns whether calls say how often steps run
+ * the model. */
 static bool add_known(struct walk *w, const struct ta_generation *found, struct ta_partial *out)
 {
+    if (found->n_steps && is_second_order(found))
+        return true;
     bool *first = found->n_steps ? first_kinds(found) : NULL;
     size_t repeated = 0;
     w->failed |= found->n_steps && !first;
@@ -561,7 +581,8 @@ static const struct ta_table_def table = {
            "same kernels. Otherwise, in marked steps, a module or else a range that each of the "
            "last three steps calls twice for at least half of its time, or else kernels in two "
            "equal sequences; without marked steps, compiled code whose calls come in pairs with no "
-           "GEMM, convolution or attention between them. Left out for training.",
+           "GEMM, convolution or attention between them. Left out for training, and for solvers of "
+           "second order such as Heun's, which call the model twice in each step but the last.",
     .tier = TA_TIER_DETAIL};
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,

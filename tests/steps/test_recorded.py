@@ -52,6 +52,10 @@ def faults_of(name, truth, report):
     for key in ("images", "steps", "forwards", "blocks", "cached"):
         if key in truth and counts.get(key) != truth[key]:
             yield f"{key}: {counts.get(key)}, not {truth[key]}"
+    # The second call of a Heun step needs the result of the first: it is no guidance.
+    guided = [row["passes"] for row in report.rows("guidance.by_rank")]
+    if guided != ([2] if name in ("guided_one_by_one", "video") else []):
+        yield f"guidance in passes: {guided}"
     spans = truth["spans"]
     if not spans:
         return
