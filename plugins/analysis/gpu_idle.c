@@ -358,31 +358,48 @@ static const struct ta_table_def by_rank = {
            "activity, with the causes of `gpu_idle.by_cause` in groups that add up to `idle_ns`, "
            "and what `launch_queue.by_rank` and `launches.by_rank` say of its launches. Chart "
            "`idle-breakdown`.",
+    .tier = TA_TIER_CHART,
     .joined_by = {&by_rank_columns[BY_RANK_RANK], &by_rank_columns[BY_RANK_DEVICE]},
     .chart = {&rank_chart},
     .rank_words = "GPU idle",
     .parts_of_whole = true};
 
-enum { BY_SITE_CAUSE, BY_SITE_SITE, BY_SITE_PIECES, BY_SITE_TOTAL, BY_SITE_SHARE };
+enum {
+    BY_SITE_CAUSE,
+    BY_SITE_SITE,
+    BY_SITE_PIECES,
+    BY_SITE_TOTAL,
+    BY_SITE_SHARE,
+    BY_SITE_CAUSE_TOTAL,
+    BY_SITE_CAUSE_SHARE
+};
 static const struct ta_column by_site_columns[] = {
     [BY_SITE_CAUSE] = {"cause", "Cause", TA_TEXT, .doc = cause_doc},
     [BY_SITE_SITE] = {"site", "Call site", TA_TEXT,
                       .doc = "Operator, function or range that the host was in, or the kernel that "
-                             "waited; empty outside all recorded spans"},
+                             "waited; empty outside all recorded spans, and for causes that have "
+                             "no call site"},
     [BY_SITE_PIECES] = {"pieces", "Intervals", TA_COUNT, .better = TA_LOWER,
-                        .doc = "Number of idle intervals in which the host was at this call site"},
+                        .doc = "Number of idle intervals in which the host was at this call site; "
+                               "empty for causes that have no call site"},
     [BY_SITE_TOTAL] = {"total_ns", "Total", TA_NS, .better = TA_LOWER,
                        .doc = "Idle time while the host was at this call site, all ranks"},
     [BY_SITE_SHARE] = {"share", "Share", TA_RATIO, .better = TA_LOWER,
                        .doc = "Share of the idle time of all ranks"},
+    [BY_SITE_CAUSE_TOTAL] = {"cause_ns", "Cause total", TA_NS, .better = TA_LOWER,
+                             .doc = "Idle time due to the cause at all call sites, all ranks"},
+    [BY_SITE_CAUSE_SHARE] = {"cause_share", "Cause share", TA_RATIO, .better = TA_LOWER,
+                             .doc = "The cause's share of the idle time of all ranks"},
 };
 
 static const struct ta_table_def by_site = {
-    "gpu_idle.by_site", "Idle time by call site", TA_COLUMNS(by_site_columns),
+    "gpu_idle.by_site", "Idle time by cause and call site", TA_COLUMNS(by_site_columns),
     .doc =
         "One row per cause and call site, all ranks: where the host was while a device was idle, "
         "interval by interval. For a cause such as `data loading` the call site is its outermost "
-        "span, for a call the operator or function that made it, for queued work its kernel.",
+        "span, for a call the operator or function that made it, for queued work its kernel. "
+        "Causes such as `micro gap` and `launch not recorded` have no call site. Σ `total_ns` is "
+        "the idle time of all devices.",
     .order = {&by_site_columns[BY_SITE_TOTAL], TA_DESCENDING}};
 
 enum {
@@ -424,12 +441,13 @@ static const struct ta_table_def longest = {
 
 /* ---- finish -------------------------------------------------------------------------------- */
 
-static enum ta_idle_group group_of(struct ta_slice cause)
+/* TA_IDLE_CAUSES for one of a summary of another version. */
+static size_t cause_of(struct ta_slice name)
 {
-    for (int i = 0; i < TA_IDLE_CAUSES; i++)
-        if (ta_slice_equal(cause, ta_slice_of(ta_idle_causes[i].name)))
-            return ta_idle_causes[i].group;
-    return TA_IDLE_GROUP_UNKNOWN;
+    size_t cause = 0;
+    while (cause < TA_IDLE_CAUSES && !ta_slice_equal(name, ta_slice_of(ta_idle_causes[cause].name)))
+        cause++;
+    return cause;
 }
 
 /* Adds the causes of one device, rows [from, to). */
@@ -439,7 +457,9 @@ static void add_device(const struct ta_partial *causes, size_t from, size_t to,
     int64_t groups[TA_IDLE_GROUPS] = {0}, idle = 0;
     for (size_t i = from; i < to; i++) {
         const int64_t *row = ta_partial_at(causes, i);
-        int64_t *sum = &groups[group_of(ta_partial_text(causes, row, CAUSE_CAUSE))];
+        const size_t cause = cause_of(ta_partial_text(causes, row, CAUSE_CAUSE));
+        int64_t *sum =
+            &groups[cause < TA_IDLE_CAUSES ? ta_idle_causes[cause].group : TA_IDLE_GROUP_UNKNOWN];
         *sum = ta_add_sat(*sum, row[CAUSE_TOTAL]);
         idle = ta_add_sat(idle, row[CAUSE_TOTAL]);
     }
@@ -517,6 +537,62 @@ static bool add_gaps(const struct ta_partial *gaps, struct ta_section_builder *o
     return true;
 }
 
+/* ---- causes and call sites ------------------------------------------------------------------- */
+
+/* Of all devices. */
+struct cause_sums {
+    int64_t idle, of[TA_IDLE_CAUSES], at_sites[TA_IDLE_CAUSES];
+};
+
+static void add_to(int64_t *of, struct ta_slice cause, int64_t ns)
+{
+    const size_t at = cause_of(cause);
+    if (at < TA_IDLE_CAUSES)
+        of[at] = ta_add_sat(of[at], ns);
+}
+
+static struct cause_sums sum_up(const struct ta_partial *causes, const struct ta_partial *sites)
+{
+    struct cause_sums sums = {.idle = 0};
+    for (size_t i = 0; i < ta_partial_rows(causes); i++) {
+        const int64_t *row = ta_partial_at(causes, i);
+        sums.idle = ta_add_sat(sums.idle, row[CAUSE_TOTAL]);
+        add_to(sums.of, ta_partial_text(causes, row, CAUSE_CAUSE), row[CAUSE_TOTAL]);
+    }
+    for (size_t i = 0; i < ta_partial_rows(sites); i++) {
+        const int64_t *row = ta_partial_at(sites, i);
+        add_to(sums.at_sites, ta_partial_text(sites, row, SITE_CAUSE), row[SITE_TOTAL]);
+    }
+    return sums;
+}
+
+static void add_site(struct ta_section_builder *out, const struct cause_sums *sums,
+                     struct ta_slice cause, struct ta_slice site, int64_t pieces, int64_t ns)
+{
+    const size_t at = cause_of(cause);
+    const int64_t all = at < TA_IDLE_CAUSES ? sums->of[at] : TA_MISSING;
+    TA_ROW(out, by_site, [BY_SITE_CAUSE] = ta_text(cause),
+           [BY_SITE_SITE] = site.len ? ta_text(site) : ta_null(), [BY_SITE_PIECES] = ta_int(pieces),
+           [BY_SITE_TOTAL] = ta_int(ns), [BY_SITE_SHARE] = ta_share(ns, sums->idle),
+           [BY_SITE_CAUSE_TOTAL] = ta_int(all), [BY_SITE_CAUSE_SHARE] = ta_share(all, sums->idle));
+}
+
+/* What no call site has of a cause is a row of its own, so that all rows add up. */
+static void add_sites(const struct ta_partial *causes, const struct ta_partial *sites,
+                      struct ta_section_builder *out)
+{
+    const struct cause_sums sums = sum_up(causes, sites);
+    for (size_t i = 0; i < ta_partial_rows(sites); i++) {
+        const int64_t *row = ta_partial_at(sites, i);
+        add_site(out, &sums, ta_partial_text(sites, row, SITE_CAUSE),
+                 ta_partial_text(sites, row, SITE_SITE), row[SITE_PIECES], row[SITE_TOTAL]);
+    }
+    for (size_t cause = 0; cause < TA_IDLE_CAUSES && ta_partial_is_kept(sites); cause++)
+        if (sums.of[cause] > sums.at_sites[cause])
+            add_site(out, &sums, ta_slice_of(ta_idle_causes[cause].name), TA_LIT(""), TA_MISSING,
+                     sums.of[cause] - sums.at_sites[cause]);
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
@@ -532,19 +608,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         }
         add_device(causes, from, to, out);
     }
-    const struct ta_partial *sites = merged[PARTIAL_SITES];
-    int64_t idle = 0;
-    for (size_t i = 0; i < ta_partial_rows(sites); i++)
-        idle = ta_add_sat(idle, ta_partial_at(sites, i)[SITE_TOTAL]);
-    for (size_t i = 0; i < ta_partial_rows(sites); i++) {
-        const int64_t *row = ta_partial_at(sites, i);
-        const struct ta_slice site = ta_partial_text(sites, row, SITE_SITE);
-        TA_ROW(
-            out, by_site, [BY_SITE_CAUSE] = ta_text(ta_partial_text(sites, row, SITE_CAUSE)),
-            [BY_SITE_SITE] = site.len ? ta_text(site) : ta_null(),
-            [BY_SITE_PIECES] = ta_int(row[SITE_PIECES]), [BY_SITE_TOTAL] = ta_int(row[SITE_TOTAL]),
-            [BY_SITE_SHARE] = ta_share(row[SITE_TOTAL], idle));
-    }
+    add_sites(causes, merged[PARTIAL_SITES], out);
     if (!add_gaps(merged[PARTIAL_GAPS], out))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot list the longest gaps");
     return TA_OK;

@@ -23,7 +23,6 @@ ASCENDING = {
     "diffusion.blocks": "rank index",
     "diffusion.by_rank": "rank",
     "diffusion.loops": "rank",
-    "gpu_idle.by_rank": "rank device",
     "gpu_time.by_rank": "rank device",
     "launches.graphs": "rank",
     "memory.by_rank": "rank device",

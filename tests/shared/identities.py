@@ -27,7 +27,8 @@ WHOLES = (
      ("critical_path.by_class", "total_ns"), ("critical_path.by_name", "total_ns")),
     (("gpu_time.by_rank", "busy_ns"), ("gpu_time.by_name", "exposed_ns")),
     (("gpu_time.by_rank", "idle_ns"), ("gpu_idle.by_rank", "idle_ns"),
-     ("gpu_idle.by_cause", "total_ns"), ("gpu_idle.by_owner", "total_ns")),
+     ("gpu_idle.by_cause", "total_ns"), ("gpu_idle.by_site", "total_ns"),
+     ("gpu_idle.by_owner", "total_ns")),
     (("kernels.by_name", "total_ns"), ("kernels.by_class", "total_ns"),
      ("kernels.by_family", "total_ns"), ("kernels.by_op", "total_ns"),
      ("kernels.small", "total_ns")),
@@ -51,6 +52,15 @@ def of_devices(report):
             yield "edges", report.total("gpu_idle.edges", "total_ns", **device), around
         for idle in report.rows("gpu_idle.by_rank", **device):
             yield "groups of causes", sum(idle[part] for part in IDLE), row["idle_ns"]
+
+
+def of_causes(report):
+    """Each cause of idle time, whose call sites add up to it."""
+    for cause in {row["cause"] for row in report.rows("gpu_idle.by_site")}:
+        sites = report.total("gpu_idle.by_site", "total_ns", cause=cause)
+        yield cause, sites, report.total("gpu_idle.by_cause", "total_ns", cause=cause)
+        for row in report.rows("gpu_idle.by_site", cause=cause):
+            yield cause, sites, row["cause_ns"]
 
 
 def of_runs(report):
@@ -77,7 +87,7 @@ def check(program, path):
     report = Run(program).report(path)
     if not report:
         return None
-    sums = [*of_devices(report), *of_runs(report)]
+    sums = [*of_devices(report), *of_causes(report), *of_runs(report)]
     wrong = [f"{path.name}: {what}: {parts} of {whole}"
              for what, parts, whole in sums if parts != whole]
     idle = max((row["window_ns"] - row["busy_ns"] for row in report.rows("gpu_time.program")),
