@@ -125,8 +125,8 @@ static void pair_equals(const struct rank *sorted, size_t first, size_t end, siz
     }
 }
 
-/* No rank is more alike than the numbers of their kernels are: the search begins at ranks with about
- * as many kernels, and ends where that is less than what was found. */
+/* No rank is more alike than the numbers of their kernels are: the search begins at ranks with
+ * about as many kernels, and ends where that is less than what was found. */
 static void search(const struct rank *sorted, size_t n, size_t at, struct nearest *nearest)
 {
     const struct rank *rank = &sorted[at];
