@@ -1,51 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* throughput.values: rates and latencies, each on a named basis, with the profiler's own figure
  * next to ours. */
-#include <traceanalyze/analysis.h>
+#include "throughput.h"
+
 #include <traceanalyze/dump.h>
 
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
-
-/* What the sessions of a rank tell, its tokens, and over how many ranks its settings spread the
- * work on one video. */
-enum {
-    RANK,
-    WALL,
-    OTHER_WALL, /* of files without blocks */
-    START,
-    FIRST_READY,
-    LAST_READY,
-    CUT, /* files that have lost blocks */
-    TOKENS,
-    TOKENS_NS,
-    ULYSSES,
-    RING,
-    RANK_FIELDS
-};
-
-/* Rates of which the run has one too. */
-enum rate {
-    RATE_FPS_BLOCKS,
-    RATE_BPS_BLOCKS,
-    RATE_FPS_STEADY,
-    RATE_BPS_STEADY,
-    RATE_FPS_WALL,
-    RATE_BPS_WALL,
-    RATE_FPS_CUT, /* instead of those, where the report is cut */
-    RATE_BPS_CUT,
-    RATE_STEPS,
-    RATE_TOKENS,
-    RATES
-};
-
-/* A rank that has records of any kind. */
-struct rank {
-    int64_t rank;
-    const int64_t *row;     /* of the partial with RANK_FIELDS, or NULL */
-    double of[RATES];       /* NAN when not known */
-    int64_t frames, blocks; /* TA_MISSING when not known */
-};
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
@@ -100,9 +61,6 @@ static const struct ta_field rank_fields[RANK_FIELDS] = {
     [ULYSSES] = {"ulysses", TA_FIELD_MAX},
     [RING] = {"ring", TA_FIELD_MAX},
 };
-
-/* Figures of the profiler; of several files of a rank the first one counts. */
-enum { FIGURE_RANK, NAME, GROUP, FILE_KEY, VALUE, UNIT, FIGURE_FIELDS };
 
 static const struct ta_field figure_fields[FIGURE_FIELDS] = {
     [FIGURE_RANK] = {"rank", TA_FIELD_RANK}, [NAME] = {"name", TA_FIELD_TEXT},
@@ -286,9 +244,8 @@ static const struct {
     [RATE_STEPS] = {"steps_per_s", "steps"}, [RATE_TOKENS] = {"tokens_per_s", "sections"},
 };
 
-/* Adds a row of throughput.values; what is not finite is left out.  `note` may be NULL. */
-static void add_value(struct ta_section_builder *out, int64_t rank, const char *metric,
-                      const char *basis, double value, enum ta_unit unit, const char *note)
+void throughput_add_value(struct ta_section_builder *out, int64_t rank, const char *metric,
+                          const char *basis, double value, enum ta_unit unit, const char *note)
 {
     if (isfinite(value))
         TA_ROW(out,
@@ -298,112 +255,11 @@ static void add_value(struct ta_section_builder *out, int64_t rank, const char *
                [VALUES_NOTE] = note && *note ? ta_text(ta_slice_of(note)) : ta_null());
 }
 
-static void add_rate(struct ta_section_builder *out, int64_t rank, enum rate rate, double value,
-                     const char *note)
+void throughput_add_rate(struct ta_section_builder *out, int64_t rank, enum rate rate, double value,
+                         const char *note)
 {
-    add_value(out, rank, rates[rate].metric, rates[rate].basis, value, TA_UNIT_PER_S, note);
-}
-
-/* ---- run ------------------------------------------------------------------------------------- */
-
-/* Throughput of the run: all ranks together.
- *
- * Ranks that make videos of their own (data parallel) add up. Ranks that share the work on one
- * video (sequence or context parallel) all record the same frames, and the slowest of them says how
- * fast it is made. The settings tell which: ulysses_size × ring_size ranks, which follow each
- * other, share a video. Without these settings the ranks are taken to be independent. */
-
-/* How the ranks work together. */
-struct sharing {
-    int64_t size; /* ranks on one video */
-    bool known;
-    size_t n, videos;
-};
-
-static int64_t size_of(const int64_t *row)
-{
-    if (!row || (row[ULYSSES] == TA_MISSING && row[RING] == TA_MISSING))
-        return TA_MISSING;
-    const int64_t ulysses = row[ULYSSES] == TA_MISSING ? 1 : row[ULYSSES];
-    return ulysses * (row[RING] == TA_MISSING ? 1 : row[RING]); /* both below 2³¹ */
-}
-
-static void count(struct sharing *sharing, const struct rank *ranks, size_t n, enum rate rate)
-{
-    sharing->n = sharing->videos = 0;
-    int64_t before = -1;
-    for (size_t i = 0; i < n; i++) {
-        if (isnan(ranks[i].of[rate]))
-            continue;
-        sharing->n++;
-        sharing->videos += ranks[i].rank / sharing->size != before;
-        before = ranks[i].rank / sharing->size;
-    }
-}
-
-/* The sum over videos of the slowest rate among the ranks that work on it. */
-static double sum_of_slowest(const struct rank *ranks, size_t n, enum rate rate, int64_t size)
-{
-    double sum = 0, slowest = INFINITY;
-    for (size_t i = 0; i < n; i++) {
-        if (!isnan(ranks[i].of[rate]))
-            slowest = fmin(slowest, ranks[i].of[rate]);
-        if (i + 1 == n || ranks[i + 1].rank / size != ranks[i].rank / size) {
-            sum += isinf(slowest) ? 0 : slowest;
-            slowest = INFINITY;
-        }
-    }
-    return sum;
-}
-
-/* The frames or blocks of all videos over the longest session. */
-static double over_wall(const struct rank *ranks, size_t n, bool frames, int64_t size)
-{
-    int64_t amount = 0, of_video = 0, longest = 0;
-    for (size_t i = 0; i < n; i++) {
-        const int64_t made = frames ? ranks[i].frames : ranks[i].blocks;
-        of_video = ta_max_i64(of_video, made);
-        if (ranks[i].row)
-            longest = ta_max_i64(longest, ranks[i].row[WALL]);
-        if (i + 1 == n || ranks[i + 1].rank / size != ranks[i].rank / size) {
-            amount = ta_add_sat(amount, of_video);
-            of_video = 0;
-        }
-    }
-    return longest > 0 ? (double)amount * 1e9 / (double)longest : NAN;
-}
-
-/* Adds the rates of all ranks together, which are in ascending order. */
-static void add_run(struct ta_section_builder *out, const struct rank *ranks, size_t n)
-{
-    struct sharing sharing = {.size = 1};
-    for (size_t i = 0; i < n; i++) {
-        const int64_t size = size_of(ranks[i].row);
-        sharing.known |= size != TA_MISSING;
-        sharing.size = ta_max_i64(sharing.size, size);
-    }
-    for (int rate = 0; rate < RATES; rate++) {
-        char note[96];
-        count(&sharing, ranks, n, (enum rate)rate);
-        if (sharing.n < 2 || rate == RATE_FPS_CUT || rate == RATE_BPS_CUT)
-            continue; /* reports are cut at different times */
-        const bool wall = rate == RATE_FPS_WALL || rate == RATE_BPS_WALL;
-        /* What is assumed, and why. */
-        if (sharing.size == 1)
-            snprintf(note, 96, "%zu ranks, each its own video%s: summed", sharing.n,
-                     sharing.known ? "" : " (assumed: no tag says else)");
-        else if (sharing.videos == 1)
-            snprintf(note, 96, "%zu ranks on one video, by their tags: the slowest counts",
-                     sharing.n);
-        else
-            snprintf(note, 96,
-                     "%zu videos on %zu ranks, by their tags: the slowest of each, summed",
-                     sharing.videos, sharing.n);
-        add_rate(out, TA_MISSING, (enum rate)rate,
-                 wall ? over_wall(ranks, n, rate == RATE_FPS_WALL, sharing.size)
-                      : sum_of_slowest(ranks, n, (enum rate)rate, sharing.size),
-                 note);
-    }
+    throughput_add_value(out, rank, rates[rate].metric, rates[rate].basis, value, TA_UNIT_PER_S,
+                         note);
 }
 
 /* Sums over blocks or steps of a rank. */
@@ -503,103 +359,12 @@ static void add_ours(struct ta_section_builder *out, const struct rank *rank)
     static const char cut[] = "the report is cut: what is left of it, up to its last block";
     const int64_t *row = rank->row;
     for (int rate = 0; rate < RATES; rate++)
-        add_rate(out, rank->rank, (enum rate)rate, rank->of[rate],
-                 rate == RATE_FPS_CUT || rate == RATE_BPS_CUT ? cut : NULL);
+        throughput_add_rate(out, rank->rank, (enum rate)rate, rank->of[rate],
+                            rate == RATE_FPS_CUT || rate == RATE_BPS_CUT ? cut : NULL);
     if (row && row[START] != TA_MISSING && row[FIRST_READY] != TA_MISSING &&
         row[FIRST_READY] >= row[START])
-        add_value(out, rank->rank, "first_block_ns", "wall",
-                  (double)(row[FIRST_READY] - row[START]), TA_UNIT_NS, NULL);
-}
-
-/* ---- theirs -------------------------------------------------------------------------------- */
-
-struct writer {
-    struct ta_section_builder *out;
-    const struct rank *rank;
-};
-
-enum { NOTE_MAX = 64 };
-
-/* A figure of the profiler next to ours of the same name. */
-struct compared {
-    struct ta_slice metric, group;
-    double reported, ours; /* NAN: we have none */
-    size_t n_files;        /* of the rank that report it, of which this is the first */
-};
-
-static bool is_word(struct ta_slice text, const char *word)
-{
-    return ta_slice_equal(text, ta_slice_of(word));
-}
-
-/* How the profiler came to another number. */
-static const char *reason_of(const struct compared *c)
-{
-    const bool is_fps = is_word(c->metric, "fps");
-    if (is_word(c->group, "diffusion"))
-        return is_fps ? "counts frames once per step" : "counts steps, not blocks";
-    if (is_word(c->group, "streaming"))
-        return "frames sent, by the last ten batches";
-    if (is_word(c->metric, "tokens_per_s"))
-        return c->n_files > 1          ? "of the first of several files"
-               : c->reported < c->ours ? "over the time of all sections"
-                                       : "over other sections than ours";
-    return "of other blocks than those recorded";
-}
-
-static double ours_of(const struct rank *rank, struct ta_slice metric)
-{
-    return is_word(metric, "fps")            ? rank->of[RATE_FPS_BLOCKS]
-           : is_word(metric, "bps")          ? rank->of[RATE_BPS_BLOCKS]
-           : is_word(metric, "tokens_per_s") ? rank->of[RATE_TOKENS]
-                                             : NAN;
-}
-
-/* Which of the groups that report a metric has the plain basis "as_reported": the one that the
- * advice of the profilers rests on, else the first by name. */
-static struct ta_slice main_group(const struct ta_partial *figures, size_t first, size_t end)
-{
-    for (size_t i = first; i < end; i++) {
-        const struct ta_slice group = ta_partial_text(figures, ta_partial_at(figures, i), GROUP);
-        if (ta_slice_equal(group, TA_LIT("diffusion")))
-            return group;
-    }
-    return ta_partial_text(figures, ta_partial_at(figures, first), GROUP);
-}
-
-/* The figures of one rank and metric: rows [first, end), by group and file. */
-static void add_metric(const struct writer *w, const struct ta_partial *figures, size_t first,
-                       size_t end)
-{
-    const struct ta_slice main = main_group(figures, first, end);
-    for (size_t i = first, next; i < end; i = next) {
-        next = ta_partial_group_end(figures, i, GROUP);
-        const int64_t *row = ta_partial_at(figures, i);
-        const struct ta_slice group = ta_partial_text(figures, row, GROUP);
-        const struct ta_slice metric = ta_partial_text(figures, row, NAME);
-        char basis[100] = "as_reported", name[40], note[NOTE_MAX];
-        if (!ta_slice_equal(group, main))
-            snprintf(basis, sizeof basis, "as_reported (%.*s)",
-                     (int)(group.len < 60 ? group.len : 60), group.ptr);
-        snprintf(name, sizeof name, "%.*s", (int)metric.len, metric.ptr);
-        /* Why the number of the profiler is not ours, in a line short enough to be shown whole; ""
-         * when it is. */
-        const struct compared *c = &(struct compared){metric, group, ta_real_of(row[VALUE]),
-                                                      ours_of(w->rank, metric), next - i};
-        note[0] = '\0';
-        if (is_word(c->metric, "first_block_ns"))
-            snprintf(note, NOTE_MAX, "the block alone, not from the start");
-        if (is_word(c->metric, "tpf"))
-            snprintf(note, NOTE_MAX, "of the benchmark; requests.by_rank has ours, where recorded");
-        if (isfinite(c->ours) && c->ours > 0 && fabs(c->reported - c->ours) > 1e-3 * c->ours)
-            snprintf(note, NOTE_MAX, "%s: ×%.3g", reason_of(c), c->reported / c->ours);
-        else if (is_word(c->group, "diffusion") && !isfinite(c->ours) &&
-                 (is_word(c->metric, "fps") || is_word(c->metric, "bps")))
-            snprintf(note, NOTE_MAX, "%s", reason_of(c));
-        const bool known = row[UNIT] >= 0 && row[UNIT] < TA_UNIT_COUNT_OF_UNITS;
-        add_value(w->out, w->rank->rank, name, basis, ta_real_of(row[VALUE]),
-                  known ? (enum ta_unit)row[UNIT] : TA_UNIT_NONE, note);
-    }
+        throughput_add_value(out, rank->rank, "first_block_ns", "wall",
+                             (double)((__int128)row[FIRST_READY] - row[START]), TA_UNIT_NS, NULL);
 }
 
 /* ---- finish -------------------------------------------------------------------------------- */
@@ -671,8 +436,8 @@ static void add_loops(const struct ta_refs *in, struct ta_section_builder *out)
         };
         for (size_t k = 0; k < TA_LENGTH(rates_of); k++)
             if (isfinite(rates_of[k].value))
-                add_value(out, rank, rates_of[k].metric, rates_of[k].basis, rates_of[k].value,
-                          TA_UNIT_PER_S, NULL);
+                throughput_add_value(out, rank, rates_of[k].metric, rates_of[k].basis,
+                                     rates_of[k].value, TA_UNIT_PER_S, NULL);
     }
 }
 
@@ -697,20 +462,19 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
             rank->of[RATE_TOKENS] =
                 rate_of(rank->row[TOKENS] != TA_MISSING, rank->row[TOKENS], rank->row[TOKENS_NS]);
         add_ours(out, &ranks[i]);
-        const struct writer *w = &(struct writer){out, &ranks[i]};
         const struct ta_partial *figures = merged[1];
         size_t *at = &at_figure;
         const size_t count = ta_partial_rows(figures);
-        while (*at < count && ta_partial_at(figures, *at)[FIGURE_RANK] < w->rank->rank)
+        while (*at < count && ta_partial_at(figures, *at)[FIGURE_RANK] < rank->rank)
             ++*at;
-        for (size_t end; *at < count && ta_partial_at(figures, *at)[FIGURE_RANK] == w->rank->rank;
+        for (size_t end; *at < count && ta_partial_at(figures, *at)[FIGURE_RANK] == rank->rank;
              *at = end) {
             end = ta_partial_group_end(figures, *at, NAME);
-            add_metric(w, figures, *at, end);
+            throughput_add_metric(&ranks[i], figures, *at, end, out);
         }
     }
     if (n > 0 && ranks[0].rank != TA_MISSING) /* rows of no rank are of the run already */
-        add_run(out, ranks, n);
+        throughput_add_run(out, ranks, n);
     free(ranks);
     add_loops(in, out);
     return TA_OK;
