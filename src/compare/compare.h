@@ -29,7 +29,7 @@ extern const struct diff_part diff_of_step_times, diff_of_step_classes, diff_of_
 extern const struct diff_part diff_of_divergence, diff_of_units, diff_of_means, diff_of_machine;
 extern const struct diff_part diff_of_environment, diff_of_offloading, diff_of_runs;
 extern const struct diff_part diff_of_loops, diff_of_signals, diff_of_verdict;
-extern const struct diff_part diff_of_phases, diff_of_first_figures;
+extern const struct diff_part diff_of_phases, diff_of_first_figures, diff_of_findings;
 
 /* ---- names ------------------------------------------------------------------------------- */
 

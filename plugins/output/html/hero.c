@@ -208,8 +208,7 @@ enum ta_status html_hero(const struct page *page)
     put_verdict(page);
     put_runs(page);
     const enum ta_status status = html_picture(page);
-    if (ta_report_kind(page->report) == TA_REPORT_RUN)
-        put_first_findings(page);
+    put_first_findings(page);
     put_figures(page);
     put_quality_line(page);
     ta_puts(page->out, "</header>\n");

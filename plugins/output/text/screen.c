@@ -44,6 +44,8 @@ static void put_saving(const struct page *page, const struct ta_finding *finding
 {
     char saving[TEXT_SAVING_MAX], line[TEXT_SAVING_MAX + 16];
     text_saving(finding, saving);
+    if (!*saving && finding->severity == TA_INFO)
+        return; /* nothing to weigh */
     snprintf(line, sizeof line, "%s%s%s", ta_severity_name(finding->severity), *saving ? ": " : "",
              saving);
     text_sentence(page, line, MARGIN, *saving ? TEXT_GOOD : text_severity(finding->severity));
