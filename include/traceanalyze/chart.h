@@ -118,7 +118,8 @@ struct ta_roof {
     const char *level, *slope, *name;
 };
 
-/* A value of the column `group`, which has its own ink. */
+/* A value of the column `group`, which has its own ink. Segments of lanes name kinds whose label is
+ * empty. */
 struct ta_kind {
     const char *value;
     const char *label; /* legend */

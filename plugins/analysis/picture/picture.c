@@ -32,6 +32,13 @@ const struct ta_kind picture_kinds[] = {
     [PICTURE_LOADING] = {"data loading", "data loading", TA_INK_RANGE},
     [PICTURE_REST] = {"rest", "no operator runs", TA_INK_IDLE},
     [PICTURE_PHASE] = {"phase", "phase", TA_INK_BAND},
+    [PICTURE_STAGE] = {"stage 1", "", TA_INK_SERIES_1},
+    [PICTURE_STAGE + 1] = {"stage 2", "", TA_INK_SERIES_2},
+    [PICTURE_STAGE + 2] = {"stage 3", "", TA_INK_SERIES_3},
+    [PICTURE_STAGE + 3] = {"stage 4", "", TA_INK_SERIES_4},
+    [PICTURE_STAGE + 4] = {"stage 5", "", TA_INK_SERIES_6},
+    [PICTURE_STAGE + 5] = {"stage 6", "", TA_INK_SERIES_7},
+    [PICTURE_STAGE_REST] = {"stages", "other stages", TA_INK_SERIES_5},
     [PICTURE_OTHER] = {"other", "other", TA_INK_GRID},
     {NULL, NULL, TA_INK_NONE},
 };

@@ -36,6 +36,8 @@ enum picture_class {
     PICTURE_LOADING,
     PICTURE_REST, /* of the host's time */
     PICTURE_PHASE,
+    PICTURE_STAGE, /* of a session: those with most time each, then the others together */
+    PICTURE_STAGE_REST = PICTURE_STAGE + 6,
     PICTURE_OTHER, /* of a session, what no stage has */
     PICTURE_CLASSES
 };

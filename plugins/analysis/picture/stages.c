@@ -52,8 +52,26 @@ static int64_t choose_rank(const struct picture *picture, double *share)
     return best;
 }
 
+/* Stages are numbered by what they have of the session, over both tables. */
+static enum picture_class class_of(const struct picture *picture, size_t source, size_t row,
+                                   int64_t rank)
+{
+    const double share = ta_ref_number(picture->in, sources[source].share, row, 0);
+    int larger = 0;
+    for (size_t s = 0; s < SOURCES; s++)
+        for (size_t i = 0; i < ta_ref_rows(picture->in, sources[s].time); i++) {
+            const double other = ta_ref_number(picture->in, sources[s].share, i, 0);
+            const bool is_earlier = s < source || (s == source && i < row);
+            larger +=
+                is_drawn(picture, s, i, rank) && (other > share || (other == share && is_earlier));
+        }
+    return PICTURE_STAGE + larger < PICTURE_STAGE_REST
+               ? (enum picture_class)(PICTURE_STAGE + larger)
+               : PICTURE_STAGE_REST;
+}
+
 static void add_stage(const struct picture *picture, const char *lane, size_t source, size_t row,
-                      int64_t start)
+                      int64_t rank, int64_t start)
 {
     char label[160], share[TA_UNIT_TEXT_MAX];
     const struct ta_slice name = ta_ref_text(picture->in, sources[source].stage, row);
@@ -62,7 +80,7 @@ static void add_stage(const struct picture *picture, const char *lane, size_t so
              ta_unit_format(share, ta_ref_number(picture->in, sources[source].share, row, 0),
                             TA_UNIT_RATIO));
     picture_add(picture, lane, start, ta_ref_integer(picture->in, sources[source].time, row),
-                PICTURE_PHASE, label);
+                class_of(picture, source, row, rank), label);
 }
 
 bool picture_of_stages(const struct picture *picture)
@@ -80,7 +98,7 @@ bool picture_of_stages(const struct picture *picture)
             if (is_drawn(picture, s, i, rank)) {
                 const int64_t time = ta_ref_integer(picture->in, sources[s].time, i);
                 const double part = ta_ref_number(picture->in, sources[s].share, i, 0);
-                add_stage(picture, lane, s, i, start);
+                add_stage(picture, lane, s, i, rank, start);
                 start += time;
                 if (part > first) {
                     first = part;

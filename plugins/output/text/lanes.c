@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NAME_MOST = 18, GAP = 2, COLUMNS_LEAST = 24, KINDS_MOST = 24, LANES_MOST = 16 };
+enum { NAME_MOST = 18, GAP = 2, COLUMNS_LEAST = 24, KINDS_MOST = 64, LANES_MOST = 16 };
 
 /* Below this share of all lanes a class is not named. */
 #define NAMED_LEAST 0.005
@@ -26,8 +26,9 @@ struct picture {
     struct ta_slice names[LANES_MOST];
     bool is_context[LANES_MOST]; /* the lane says where something is */
     size_t n_lanes, name_width, width;
-    double sums[KINDS_MOST], sum; /* over all lanes without context */
-    double *filled;               /* of each column of a lane, by kind */
+    struct ta_slice named[KINDS_MOST]; /* by the first segment, where a kind has no label */
+    double sums[KINDS_MOST], sum;      /* over all lanes without context */
+    double *filled;                    /* of each column of a lane, by kind */
 };
 
 /* ---- reading ------------------------------------------------------------------------- */
@@ -89,6 +90,8 @@ static void read_row(struct picture *picture, size_t row)
     picture->end = fmax(picture->end, from + length);
     if (is_context)
         return;
+    if (picture->sums[kind] == 0)
+        picture->named[kind] = text_at(picture, row, picture->label);
     picture->sums[kind] += length;
     picture->sum += length;
 }
@@ -268,8 +271,13 @@ static void put_legend(const struct picture *picture)
             break;
         char text[160];
         said[next] = true;
-        snprintf(text, sizeof text, "%.100s %.0f %%", picture->kinds[next].label,
-                 100 * picture->sums[next] / picture->sum);
+        if (*picture->kinds[next].label)
+            snprintf(text, sizeof text, "%.100s %.0f %%", picture->kinds[next].label,
+                     100 * picture->sums[next] / picture->sum);
+        else
+            snprintf(text, sizeof text, "%.*s",
+                     (int)(picture->named[next].len < 120 ? picture->named[next].len : 120),
+                     picture->named[next].len ? picture->named[next].ptr : "");
         const size_t columns = 2 + ta_terminal_width(ta_slice_of(text));
         if (used && used + 3 + columns > page->width) {
             ta_putc(page->out, '\n');

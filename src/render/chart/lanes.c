@@ -21,7 +21,7 @@ enum {
 };
 /* Narrower than this the names of lanes stand above them. */
 enum { NARROW = 420 };
-enum { KINDS_MOST = 24 };
+enum { KINDS_MOST = 64 };
 
 struct segment {
     size_t lane;
@@ -185,6 +185,7 @@ static void draw_names(struct ta_layout *layout, const struct lanes *lanes)
 
 struct total {
     const struct ta_kind *kind;
+    const char *named; /* by its first segment, where it has no label */
     double time;
 };
 
@@ -211,7 +212,7 @@ static size_t add_up(const struct lanes *lanes, struct total totals[KINDS_MOST],
         if (at == KINDS_MOST)
             continue;
         if (at == n)
-            totals[n++] = (struct total){segment->kind, 0};
+            totals[n++] = (struct total){segment->kind, segment->label, 0};
         totals[at].time += segment->length;
         *sum += segment->length;
     }
@@ -233,7 +234,9 @@ static double draw_legend(struct ta_layout *layout, const struct lanes *lanes, d
     const char *parts = "";
     for (size_t i = 0; i < n; i++) {
         const char *share = ta_pen_value(layout, totals[i].time / sum, TA_UNIT_RATIO);
-        const char *label = ta_pen_printf(layout, "%s %s", totals[i].kind->label, share);
+        const char *label = *totals[i].kind->label
+                                ? ta_pen_printf(layout, "%s %s", totals[i].kind->label, share)
+                                : totals[i].named;
         entries[i] = (struct ta_legend_entry){totals[i].kind->ink, TA_MARK_RECT, label};
         parts = ta_pen_printf(layout, "%s%s%s", parts, i ? ", " : "", label);
     }
