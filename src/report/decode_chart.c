@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Charts of a table, kinds of a tree, rows that a chart may ask for. */
-enum { CHARTS_MAX = 8, KINDS_MAX = 32, TOP_MAX = 1000000 };
+enum { CHARTS_MAX = 8, KINDS_MAX = 64, TOP_MAX = 1000000 };
 
 static void read_labels(struct decode *in, const json_t *chart, const char *labels[TA_CHART_LABELS])
 {

@@ -101,6 +101,41 @@ def check(program, folder, name):
     assert abs(told - busy) <= LIMIT * busy, (name, told, busy)
 
 
+def check_stages(program, sample):
+    """The stages of a session and what none of them has are next to each other."""
+    lanes = {}
+    for row in rows(read_report(program, sample), "overview.picture"):
+        assert row["class"] == "other" or row["class"].startswith("stage"), row
+        lanes.setdefault(row["lane"], []).append(row)
+    for segments in lanes.values():
+        end = 0
+        for segment in segments:
+            assert segment["start_ns"] == end, (sample, segment)
+            end += segment["dur_ns"]
+        for segment in segments:  # each is named with its share of the whole
+            share = float(segment["label"].replace("\u202f", " ").split()[-2])
+            assert abs(share - 100 * segment["dur_ns"] / end) < 0.06, (sample, segment, end)
+
+
+def check_sessions(program, file):
+    """A bar for each rank of a summary, as long as its session."""
+    written = json.loads((file / "aggregated_report.json").read_text(encoding="utf-8"))
+    wanted = {f"rank {report['rank']}": round(report["duration"] * 1e9)
+              for report in written["reports_summary"]}
+    picture = rows(read_report(program, file), "overview.picture")
+    assert {row["lane"]: row["dur_ns"] for row in picture} == wanted, (picture, wanted)
+
+
+def check_telemetry(program, folder):
+    """The samples of the one device that the file has."""
+    with (folder / "gpu.csv").open(encoding="utf-8") as file:
+        lines = [[cell.split()[0] for cell in line.split(", ")[3:]] for line in file][1:]
+    wanted = [(float(line[7]) * 1e6, float(line[0]), float(line[5])) for line in lines]
+    told = [(row["gpu_clock"], row["gpu_temperature"], row["gpu_power"])
+            for row in rows(read_report(program, folder), "overview.telemetry")]
+    assert told == wanted, (told[:3], wanted[:3])
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
@@ -111,7 +146,12 @@ def main():
         sys.exit(77)
     for name in TRACES:
         check(program, folder, name)
-    print(f"{len(TRACES)} pictures add up")
+    samples = pathlib.Path(__file__).resolve().parents[2] / "samples"
+    check_stages(program, samples / "framepack-pair" / "regressed")
+    check_stages(program, samples / "console-logs")
+    check_sessions(program, folder.parent / "seeds" / "inf_agg")
+    check_telemetry(program, folder.parent / "public" / "f05_nvidia_smi_query")
+    print(f"{len(TRACES) + 4} pictures add up")
 
 
 main()

@@ -39,6 +39,7 @@ const struct ta_kind picture_kinds[] = {
     [PICTURE_STAGE + 4] = {"stage 5", "", TA_INK_SERIES_6},
     [PICTURE_STAGE + 5] = {"stage 6", "", TA_INK_SERIES_7},
     [PICTURE_STAGE_REST] = {"stages", "other stages", TA_INK_SERIES_5},
+    [PICTURE_SESSION] = {"session", "session", TA_INK_COMPUTE},
     [PICTURE_OTHER] = {"other", "other", TA_INK_GRID},
     {NULL, NULL, TA_INK_NONE},
 };
@@ -67,6 +68,23 @@ static const struct ta_ref reads[] = {
     [HOST_RANK] = {"run.host_time", "rank"},
     [HOST_CLASS] = {"run.host_time", "class"},
     [HOST_TIME] = {"run.host_time", "total_ns"},
+    [FIGURE_RANK] = {"figures.reported", "rank"},
+    [FIGURE_GROUP] = {"figures.reported", "group"},
+    [FIGURE_NAME] = {"figures.reported", "figure"},
+    [FIGURE_VALUE] = {"figures.reported", "value"},
+    [LIMIT_RANK] = {"telemetry.limits", "rank"},
+    [LIMIT_DEVICE] = {"telemetry.limits", "device"},
+    [LIMIT_NAME] = {"telemetry.limits", "limit"},
+    [LIMIT_SHARE] = {"telemetry.limits", "share"},
+    [SAMPLE_RANK] = {"telemetry.timeline", "rank"},
+    [SAMPLE_DEVICE] = {"telemetry.timeline", "device"},
+    [SAMPLE_TIME] = {"telemetry.timeline", "time_ns"},
+    [SAMPLE_CLOCK] = {"telemetry.timeline", "gpu_clock"},
+    [SAMPLE_HEAT] = {"telemetry.timeline", "gpu_temperature"},
+    [SAMPLE_POWER] = {"telemetry.timeline", "gpu_power"},
+    [SAMPLE_CAPPED] = {"telemetry.timeline", "gpu_power_cap"},
+    [SAMPLE_SLOWED] = {"telemetry.timeline", "gpu_thermal_slowdown"},
+    [LEVELS_BYTES] = {"memory.levels", "block_bytes"},
 };
 
 static const struct ta_field stretch_fields[STRETCH_FIELDS] = {
@@ -177,6 +195,10 @@ static const struct {
     {picture_of_stages,
      CHART_OF("Where the session's time goes", "The stages of one rank as shares of its session. "
                                                "Stages that enclose others are left out.")},
+    {picture_of_sessions,
+     CHART_OF("The session of each rank",
+              "How long the session of each rank takes; of more than eight ranks those that take "
+              "longest.")},
 };
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -186,11 +208,14 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     bool failed = false;
     const struct picture drawn = {
         merged[PICTURE_STRETCHES], merged[PICTURE_TIMES], in, out, &n, &failed};
-    for (size_t i = 0; i < TA_LENGTH(pictures); i++)
+    bool is_drawn = false;
+    for (size_t i = 0; i < TA_LENGTH(pictures) && !is_drawn; i++)
         if (pictures[i].draw(&drawn)) {
             ta_draw(out, &picture, &pictures[i].chart);
-            break;
+            is_drawn = true;
         }
+    if (!is_drawn)
+        picture_of_telemetry(&drawn);
     return failed ? ta_fail(ctx, TA_ERR_NOMEM, "Cannot choose what a picture shows") : TA_OK;
 }
 
@@ -247,7 +272,7 @@ int64_t picture_add_classes(const struct picture *to, const char *lane, int64_t 
     return start;
 }
 
-static const struct ta_table_def *const tables[] = {&picture, NULL};
+static const struct ta_table_def *const tables[] = {&picture, &picture_telemetry, NULL};
 
 static const struct ta_analysis_ops ops = {.section = "overview",
                                            .place = 3,

@@ -38,7 +38,8 @@ enum picture_class {
     PICTURE_PHASE,
     PICTURE_STAGE, /* of a session: those with most time each, then the others together */
     PICTURE_STAGE_REST = PICTURE_STAGE + 6,
-    PICTURE_OTHER, /* of a session, what no stage has */
+    PICTURE_SESSION, /* of a rank, as a whole */
+    PICTURE_OTHER,   /* of a session, what no stage has */
     PICTURE_CLASSES
 };
 
@@ -95,6 +96,23 @@ enum {
     HOST_RANK,
     HOST_CLASS,
     HOST_TIME,
+    FIGURE_RANK,
+    FIGURE_GROUP,
+    FIGURE_NAME,
+    FIGURE_VALUE,
+    LIMIT_RANK,
+    LIMIT_DEVICE,
+    LIMIT_NAME,
+    LIMIT_SHARE,
+    SAMPLE_RANK,
+    SAMPLE_DEVICE,
+    SAMPLE_TIME,
+    SAMPLE_CLOCK,
+    SAMPLE_HEAT,
+    SAMPLE_POWER,
+    SAMPLE_CAPPED,
+    SAMPLE_SLOWED,
+    LEVELS_BYTES,
     PICTURE_READS
 };
 
@@ -122,5 +140,10 @@ bool picture_of_diffusion(const struct picture *picture);
 bool picture_of_device(const struct picture *picture);
 bool picture_of_host(const struct picture *picture);
 bool picture_of_stages(const struct picture *picture);
+bool picture_of_sessions(const struct picture *picture);
+
+/* This one has a table and a chart of its own. */
+extern const struct ta_table_def picture_telemetry;
+bool picture_of_telemetry(const struct picture *picture);
 
 #endif

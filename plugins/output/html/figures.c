@@ -159,10 +159,10 @@ bool html_is_picture(const struct page *page, const struct ta_chart *chart)
     return chart == ta_report_picture(page->report, &table);
 }
 
-/* A waterfall leaves room for what is below it; lanes are as high as they have to be. */
+/* A waterfall and panels leave room for what is below; lanes are as high as they have to be. */
 static double height_of(const struct ta_chart *chart)
 {
-    return chart->kind == TA_CHART_WATERFALL ? 250 : 0;
+    return chart->kind == TA_CHART_WATERFALL ? 250 : chart->kind == TA_CHART_LINES ? 215 : 0;
 }
 
 /* The picture of the first screen, for wide pages and for narrow ones: the style sheet shows one.

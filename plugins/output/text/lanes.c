@@ -260,7 +260,11 @@ static void put_legend(const struct picture *picture)
 {
     const struct page *page = picture->page;
     bool said[KINDS_MOST] = {false};
-    size_t used = 0;
+    size_t used = 0, n_kinds = 0;
+    for (size_t i = 0; i < picture->n_kinds; i++)
+        n_kinds += picture->sums[i] > 0;
+    if (n_kinds < 2)
+        return;
     for (size_t n = 0; n < picture->n_kinds; n++) {
         size_t next = SIZE_MAX;
         for (size_t i = 0; i < picture->n_kinds; i++)

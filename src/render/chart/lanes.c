@@ -243,7 +243,8 @@ static double draw_legend(struct ta_layout *layout, const struct lanes *lanes, d
     const char *whole = ta_pen_value(layout, lanes->to - lanes->from, lanes->unit);
     layout->summary = n ? ta_pen_printf(layout, "Of %s: %s.", whole, parts)
                         : ta_pen_printf(layout, "%zu parts of %s.", lanes->n_segments, whole);
-    return ta_guide_legend(layout, entries, n, y);
+    /* One kind is no news. */
+    return n > 1 ? ta_guide_legend(layout, entries, n, y) : 0;
 }
 
 static void draw(struct ta_layout *layout, struct lanes *lanes)

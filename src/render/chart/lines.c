@@ -418,15 +418,16 @@ static struct band_row *list_band_rows(struct ta_layout *layout, const struct li
 static void draw_band_of(struct ta_layout *layout, const struct ta_plot *plot, double from,
                          double to, const char *name, bool shaded, bool named)
 {
-    enum { NAME_LINE = 11, NAME_GAP = 3 };
+    enum { NAME_GAP = 3 };
     if (shaded)
         ta_pen_rect(layout, TA_INK_BAND, from, plot->y, to - from, plot->h, name);
     if (named && ta_pen_width(layout, TA_FACE_SMALL, name) + 2 * NAME_GAP <= to - from)
         ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_START, from + NAME_GAP,
-                    plot->y + NAME_LINE, name, NULL);
+                    plot->y + plot->h - NAME_GAP, name, NULL);
 }
 
-/* Stretches in which a text stays the same, every other one shaded; named in the first panel. */
+/* Stretches in which a text stays the same, every other one shaded; named in the first panel, below
+ * the lines of most values. */
 static void draw_bands(struct ta_layout *layout, const struct lines *lines,
                        const struct ta_plot *plot, bool named)
 {
