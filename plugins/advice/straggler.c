@@ -164,7 +164,7 @@ static size_t sampled(const struct ta_refs *in, double rank, const char *signal)
     return n == 1 ? found : SIZE_MAX;
 }
 
-/* A clock below that of the others, which explains at least half of what its kernels take longer.
+/* A clock below the others, which explains at least half of what its kernels take longer.
  */
 struct slow_clock {
     bool is_cause;

@@ -264,7 +264,7 @@ struct ta_cmdline ta_cmdline_defaults(void)
     return (struct ta_cmdline){.world_size = TA_MISSING,
                                .outliers = TA_MISSING,
                                .scale = 2,
-                               .top = 30,
+                               .top = 15,
                                .confidence = 0.95,
                                .min_effect = "50us"};
 }

@@ -91,7 +91,7 @@ static const struct row rows[] = {
     CHOICE(paper_detail, "paper-detail", "LEVEL", paper_details,
            "PDF report of a few pages, or with every table (default: short)"),
     WHOLE(top, "top", "N", 1, 1000000,
-          "rows shown of a long table (default: 30); data files hold all"),
+          "rows shown of a long table (default: 15); data files hold all"),
     CHOICE(by, "by", "WHAT", parts,
            "compare ranks, also nodes, or also process groups (default: rank)"),
     WHOLE(outliers, "outliers", "N", 0, 1000000,
@@ -180,7 +180,7 @@ bool ta_run_settings_init(struct ta_run *run)
 {
     run->set = (struct ta_run_settings){.outliers = TA_MISSING,
                                         .world_size = TA_MISSING,
-                                        .top = 30,
+                                        .top = 15,
                                         .columns = 80,
                                         .confidence = 0.95,
                                         .scale = 2,

@@ -55,7 +55,7 @@ class Config(ProcessTest):
         return int(row["value"]), row["origin"]
 
     def test_each_layer_beats_those_before(self):
-        self.assertEqual(self.top(), (30, "default"))
+        self.assertEqual(self.top(), (15, "default"))
         for number, layer in enumerate(self.layers, 1):
             self.write(layer, f"traceanalyze:\n  analysis: {{top: {number}}}\n")
         named = ("--config", "../named.yaml")
@@ -64,16 +64,16 @@ class Config(ProcessTest):
         self.assertEqual(self.top(variables={"TRACEANALYZE_CONFIG": "../named.yaml"})[0], 3)
         variables = {"TRACEANALYZE_ANALYSIS_TOP": "4"}
         self.assertEqual(self.top(*named, variables=variables), (4, "TRACEANALYZE_ANALYSIS_TOP"))
-        self.assertEqual(self.top("--no-config", variables=variables), (30, "default"))
+        self.assertEqual(self.top("--no-config", variables=variables), (15, "default"))
         self.layers["here"].unlink()
         value, origin = self.top()
         self.assertEqual((value, origin), (1, f"{self.layers['user']}:2:19"))
         moved = self.folder / "xdg"
         (moved / "traceanalyze").mkdir(parents=True)
         self.layers["user"].rename(moved / "traceanalyze/config.yaml")
-        self.assertEqual(self.top()[0], 30)
+        self.assertEqual(self.top()[0], 15)
         self.assertEqual(self.top(variables={"XDG_CONFIG_HOME": str(moved)})[0], 1)
-        self.assertEqual(self.top(variables={"XDG_CONFIG_HOME": "../xdg"})[0], 30)
+        self.assertEqual(self.top(variables={"XDG_CONFIG_HOME": "../xdg"})[0], 15)
 
     def test_the_command_line_wins(self):
         self.write("here", "traceanalyze:\n  plugins: {gpu_idle: {threshold: 0.3}}\n"

@@ -93,7 +93,7 @@ static void has_defaults(void **state)
     assert_null(args.out);
     assert_null(args.format);
     assert_int_equal(args.jobs, 0);
-    assert_int_equal(args.top, 30);
+    assert_int_equal(args.top, 15);
     assert_true(args.world_size == TA_MISSING);
     assert_int_equal(args.theme, 0);
     assert_int_equal(args.color, TA_WHEN_AUTO);

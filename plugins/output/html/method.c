@@ -30,9 +30,10 @@ void html_method(const struct page *page)
             "are rounded for display only. Percentages are shares of the whole that the column "
             "names. A dash stands for a value that was not recorded, which is not zero. Tables "
             "keep every row in <code>report.json</code>, whatever is shown here.</p>\n");
+    ta_puts(page->out, "<details class=\"all\">\n<summary>What each column means</summary>\n");
     struct ta_walk walk = {0};
     const struct ta_item *item;
     while ((item = ta_report_next(page->report, TA_ITEM_TABLE, &walk)) != NULL)
         put_definitions(page, item->table);
-    ta_puts(page->out, "</section>\n");
+    ta_puts(page->out, "</details>\n</section>\n");
 }

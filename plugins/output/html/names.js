@@ -94,9 +94,10 @@ class Names {
     this.widths = [...widest.values()].sort((a, b) => b - a);
   }
 
-  /* How wide names may be for the table to fit: the widest columns give way first. */
+  /* How wide names may be for the table to fit: the widest columns give way first.  Widths are
+   * rounded, so together they may be short of a pixel. */
   room() {
-    let sum = 0;
+    let sum = -1;
     for (let i = 0; i < this.widths.length; i++) {
       sum += this.widths[i];
       const most = Math.floor((sum - this.over) / (i + 1));

@@ -96,18 +96,10 @@ function onEscape(target) {
   }
 }
 
-/* On paper everything is open and light. */
+/* Paper is light. */
 function preparePrint() {
-  let opened = [];
-  on(window, "beforeprint", () => {
-    opened = all("#s-method details:not([open])");
-    opened.forEach((details) => { details.open = true; });
-    root.dataset.theme = "light";
-  });
-  on(window, "afterprint", () => {
-    opened.forEach((details) => { details.open = false; });
-    applyTheme();
-  });
+  on(window, "beforeprint", () => { root.dataset.theme = "light"; });
+  on(window, "afterprint", applyTheme);
 }
 
 /* ---- the bar, links, start ------------------------------------------------------------------ */
