@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { FINDING, STATUS, TITLE, BASE, NEW, DELTA, SEVERITY };
+enum { FINDING, STATUS, BASE, NEW, DELTA, TITLE, SEVERITY };
 
 static const struct ta_column findings_columns[] = {
     [FINDING] = {"finding", "Finding", TA_ID, .role = TA_KEY,
@@ -16,8 +16,6 @@ static const struct ta_column findings_columns[] = {
     [STATUS] = {"status", "Status", TA_WORD, .role = TA_NOTE,
                 .doc = "new: only the other run has it; solved: only the baseline has it; larger "
                        "or smaller: its saving changed by a fifth or more; same"},
-    [TITLE] = {"title", "Title", TA_SENTENCE, .role = TA_NOTE,
-               .doc = "What it says, in the other run if both have it"},
     [BASE] = {"base_saving_ns", "Saving before", TA_NS, .better = TA_LOWER,
               .doc = "Mean of the least and the most that acting on it would have saved in the "
                      "baseline; empty if unknown"},
@@ -25,6 +23,8 @@ static const struct ta_column findings_columns[] = {
              .doc = "The same of the other run"},
     [DELTA] = {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
                .doc = "Saving after minus saving before; a missing finding counts as 0"},
+    [TITLE] = {"title", "Title", TA_SENTENCE, .role = TA_NOTE,
+               .doc = "What it says, in the other run if both have it"},
     [SEVERITY] = {"severity", "Severity", TA_WORD, .detail = true,
                   .doc = "Severity in the other run, or in the baseline if that has it alone"},
 };
@@ -37,8 +37,8 @@ static const struct ta_table_def findings = {
                                       .rows = 6,
                                       .first = {&findings_columns[STATUS], &findings_columns[BASE],
                                                 &findings_columns[NEW], &findings_columns[DELTA]},
-                                      .hidden = {&findings_columns[STATUS], {"same"}},
-                                      .whole_names = true}};
+                                      .remark = &findings_columns[TITLE],
+                                      .hidden = {&findings_columns[STATUS], {"same"}}}};
 
 /* Changes of a saving below this share are none; findings below that share of the run are no news.
  */

@@ -69,7 +69,7 @@ static const struct ta_column metrics_columns[] = {
     [DETECTABLE] = {"detectable", "Detectable", TA_RATIO, .better = TA_LOWER,
                     .doc = "Smallest true change that this many runs would detect in four of five "
                            "comparisons, given the spread"},
-    [EVIDENCE] = {"evidence", "Evidence", TA_WORD,
+    [EVIDENCE] = {"evidence", "Evidence", TA_WORD, .detail = true,
                   .doc = "Source of the interval. runs: three or more on each side; noise: a "
                          "stored spread, or the other side's; within_run: the steps of one run, "
                          "which do not show how runs vary; none"},

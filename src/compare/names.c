@@ -54,7 +54,8 @@ static const struct ta_column columns[] = {
                     .doc = "Calls in the baseline, all ranks"},
     [NEW_CALLS] = {"new_calls", "Calls after", TA_COUNT,
                    .doc = "Calls in the other run, all ranks"},
-    [RATIO] = {"ratio", "New/base", TA_RATIO, .is_ratio_of_change = true, .better = TA_LOWER,
+    [RATIO] = {"ratio", "New/base", TA_RATIO, .is_ratio_of_change = true, .detail = true,
+               .better = TA_LOWER,
                .doc = "After divided by before; with a confidence interval, of the geometric means "
                       "of all runs"},
     [CI_LOW] =

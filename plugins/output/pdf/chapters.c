@@ -104,6 +104,17 @@ static void put_tables(struct pdf *pdf, const struct chapter *chapter, int entry
     }
 }
 
+/* What has to stand on the page of the chapter's heading. */
+static double first_height(struct pdf *pdf, const struct chapter *chapter)
+{
+    enum { HEADING = 30 };
+    if (chapter->n_figures) {
+        const struct figure_row row = row_at(chapter, 0);
+        return pdf_trial(pdf, put_row, &row);
+    }
+    return HEADING + pdf_trial(pdf, put_rows, chapter->tables[0]);
+}
+
 static void put_chapter(struct pdf *pdf, enum ta_chapter which)
 {
     const struct chapter chapter = gather(pdf, which);
@@ -111,12 +122,11 @@ static void put_chapter(struct pdf *pdf, enum ta_chapter which)
     if (chapter.n_figures + chapter.n_tables == 0)
         return;
     snprintf(place, sizeof place, "chapter-%s", ta_chapter_id(which));
-    struct figure_row row = row_at(&chapter, 0);
     const bool is_diff = which == TA_CHAPTER_FINDINGS;
     const int entry = pdf_section(pdf, is_diff ? "What changed" : ta_chapter_title(which), place,
-                                  chapter.n_figures ? pdf_trial(pdf, put_row, &row) : 80);
+                                  first_height(pdf, &chapter));
     for (size_t i = 0; i < chapter.n_figures; i += PDF_PARTS_MAX) {
-        row = row_at(&chapter, i);
+        const struct figure_row row = row_at(&chapter, i);
         pdf_need(pdf, pdf_trial(pdf, put_row, &row));
         for (size_t k = 0; k < row.n; k++) {
             char at[PDF_PLACE_MAX];

@@ -121,7 +121,7 @@ void pdf_picture(struct pdf *pdf)
 {
     const struct ta_table *table;
     const struct ta_chart *chart = ta_report_picture(pdf->report, &table);
-    if (!chart || ta_report_kind(pdf->report) == TA_REPORT_DIFF)
+    if (!chart)
         return;
     const struct ta_scene *scene = build(pdf, table, chart, SCENE_WIDTH, PICTURE_HEIGHT);
     if (!scene)
@@ -209,8 +209,7 @@ void pdf_figures(struct pdf *pdf, const struct ta_table *table)
 {
     const struct ta_table *of_picture;
     const struct ta_chart *picture = ta_report_picture(pdf->report, &of_picture);
-    const bool is_diff = ta_report_kind(pdf->report) == TA_REPORT_DIFF;
     for (const struct ta_chart *chart = NULL; (chart = ta_chart_after(table, chart)) != NULL;)
-        if (chart != picture || is_diff)
+        if (chart != picture)
             put_scene(pdf, build_to_fit(pdf, table, chart, (pdf->right - pdf->left) / SCENE_WIDTH));
 }

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TILES_PER_ROW = 6, TILE_GAP = 10 };
+enum { TILES_PER_ROW = 6, PAIRS_PER_ROW = 3, TILE_GAP = 10 };
 
 static const char *facts(struct pdf *pdf)
 {
@@ -66,10 +66,14 @@ static double tile_height(struct pdf *pdf, const struct ta_scalar *scalar, doubl
 static void put_key_figures(struct pdf *pdf)
 {
     const size_t n = pdf->n_key_figures = ta_report_figures(pdf->report, pdf->key_figures);
-    double width = (pdf->right - pdf->left - (TILES_PER_ROW - 1) * TILE_GAP) / TILES_PER_ROW;
-    for (size_t first = 0; first < n; first += TILES_PER_ROW) {
+    /* In a comparison they are pairs, before and after. */
+    const size_t per_row =
+        ta_report_kind(pdf->report) == TA_REPORT_DIFF ? PAIRS_PER_ROW : TILES_PER_ROW;
+    const double width =
+        (pdf->right - pdf->left - (double)(per_row - 1) * TILE_GAP) / (double)per_row;
+    for (size_t first = 0; first < n; first += per_row) {
         double highest = 0;
-        for (size_t i = first; i < n && i < first + TILES_PER_ROW; i++) {
+        for (size_t i = first; i < n && i < first + per_row; i++) {
             double x = pdf->left + (double)(i - first) * (width + TILE_GAP);
             pdf_rule(pdf, TA_INK_GRID, x, pdf->y, width);
             highest = fmax(highest, tile_height(pdf, pdf->key_figures[i], width, x, pdf->y + 5));

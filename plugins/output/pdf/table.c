@@ -75,6 +75,8 @@ static bool is_told(const struct pdf *pdf, const struct grid *grid, size_t colum
 {
     if (pdf->options->full_paper && ta_table_tier(grid->table) != TA_TIER_ANSWER)
         return ta_column_is_useful(grid->table, column);
+    if (grid->table->columns[column].detail && !pdf->options->full_paper)
+        return false;
     return ta_column_says(grid->table, column, grid->rows.at, grid->rows.n);
 }
 
