@@ -86,6 +86,23 @@ def check_ends(name, picture):
     assert places == sorted(places), (name, places)
 
 
+OWNERS = {"launch": ("launching",), "sync": ("value read", "blocking copy", "pageable copy",
+                                            "synchronization"),
+          "setup": ("compilation", "first call"), "computation": ("host computation",)}
+
+
+def check_causes(name, report):
+    """Idle time of all phases together is what the root causes of the device come to."""
+    told, owned = {}, {}
+    for row in rows(report, "overview.picture"):
+        told[row["class"]] = told.get(row["class"], 0) + row["dur_ns"]
+    for row in rows(report, "gpu_idle.by_owner"):
+        owned[row["owner"]] = row["total_ns"]
+    for class_name, owners in OWNERS.items():
+        wanted = sum(owned.get(owner, 0) for owner in owners)
+        assert told.get(class_name, 0) == wanted, (name, class_name, told, owned)
+
+
 def check(program, folder, name):
     report = read_report(program, folder / name)
     picture, windows = rows(report, "overview.picture"), rows(report, "gpu_time.program")
@@ -93,7 +110,10 @@ def check(program, folder, name):
     check_lanes(name, picture, windows[0]["window_ns"])
     if len(windows) > 1:
         return
-    check_ends(name, picture)
+    if any(row["lane"] == "phases" for row in picture):
+        check_causes(name, report)
+    else:
+        check_ends(name, picture)
     compute, busy = device_times(folder / name)
     told = sum(row["dur_ns"] for row in picture if row["class"] in WORK)
     assert abs(told - compute) <= LIMIT * compute, (name, told, compute)

@@ -46,7 +46,12 @@ bool picture_of_device(const struct picture *picture)
         return false;
     for (size_t i = 0; i < ta_partial_rows(picture->times); i++) {
         const int64_t *row = ta_partial_at(picture->times, i);
-        times[row[TIME_CLASS]] += row[TIME_NS];
+        const bool is_around =
+            row[TIME_CLASS] == PICTURE_BEFORE || row[TIME_CLASS] == PICTURE_AFTER;
+        /* run.bound has the causes, and knows what is around the work as well. */
+        if (row[TIME_CLASS] >= PICTURE_WORK && row[TIME_CLASS] != PICTURE_IDLE && !is_around)
+            continue;
+        times[is_around ? PICTURE_IDLE : row[TIME_CLASS]] += row[TIME_NS];
         window += row[TIME_NS];
     }
     share_idle_time(picture, times);

@@ -37,11 +37,34 @@ static void add_phase(const struct picture *picture, const int64_t *row, int64_t
     picture_add(picture, "phases", start, row[STRETCH_LENGTH], PICTURE_PHASE, label);
 }
 
+/* What causes leave of idle time has none that was recorded, where any has. */
+static void split_idle_time(int64_t times[PICTURE_CLASSES], bool has_causes)
+{
+    if (!has_causes)
+        return;
+    int64_t rest = times[PICTURE_IDLE];
+    for (int i = PICTURE_WORK; i < PICTURE_IDLE; i++)
+        rest -= i == PICTURE_BEFORE || i == PICTURE_AFTER ? 0 : times[i];
+    times[PICTURE_UNKNOWN] += ta_max_i64(0, rest);
+    times[PICTURE_IDLE] = 0;
+}
+
+static bool has_causes(const struct picture *picture)
+{
+    for (size_t i = 0; i < ta_partial_rows(picture->times); i++) {
+        const int64_t class = ta_partial_at(picture->times, i)[TIME_CLASS];
+        if (class >= PICTURE_LAUNCH && class < PICTURE_BEFORE)
+            return true;
+    }
+    return false;
+}
+
 bool picture_of_diffusion(const struct picture *picture)
 {
     if (ta_ref_rows(picture->in, PART_WINDOW) != 1 || !is_diffusion(picture))
         return false;
     const int64_t window = window_of(picture);
+    const bool is_split = has_causes(picture);
     int64_t start = 0;
     for (size_t i = 0; i < ta_partial_rows(picture->stretches); i++) {
         const int64_t *row = ta_partial_at(picture->stretches, i);
@@ -57,6 +80,7 @@ bool picture_of_diffusion(const struct picture *picture)
             if (time[TIME_INDEX] == row[STRETCH_INDEX])
                 times[time[TIME_CLASS]] += time[TIME_NS];
         }
+        split_idle_time(times, is_split);
         picture_add_classes(picture, "GPU", start, times, window);
         start += row[STRETCH_LENGTH];
     }

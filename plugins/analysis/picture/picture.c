@@ -125,8 +125,10 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
         ta_most(&row[STRETCH_STEP], at->step);
     }
     picture_sweep(trace, &stretches, out[PICTURE_TIMES]);
+    /* Only pictures of phases draw causes by stretch. */
+    const bool done = stretches.n < 2 || picture_causes(trace, &stretches, out[PICTURE_TIMES]);
     free(stretches.at);
-    return TA_OK;
+    return done ? TA_OK : ta_fail(ctx, TA_ERR_NOMEM, "Cannot find the causes of idle time");
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -162,7 +164,8 @@ static const struct ta_table_def picture = {
     .doc =
         "One row per segment of the picture at the top of reports. One GPU: its window, split "
         "into what its kernels do, communication, copies, and idle time by cause. Diffusion: "
-        "phases and steps in time order, and below each of them what the GPU does in it. Ranks: "
+        "phases and steps in time order, and below each of them what the GPU does in it, and idle "
+        "time between its first and last work by cause. Ranks: "
         "one lane each, with compute, waiting for other ranks, communication, copies and idle "
         "time; of more than eight ranks, those that wait least and most. The host alone: what its "
         "operators compute, and collectives that none covers. Only the phases are in "
@@ -274,7 +277,8 @@ int64_t picture_add_classes(const struct picture *to, const char *lane, int64_t 
 
 static const struct ta_table_def *const tables[] = {&picture, &picture_telemetry, NULL};
 
-static const struct ta_analysis_ops ops = {.section = "overview",
+static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
+                                           .section = "overview",
                                            .place = 3,
                                            .partials = partials,
                                            .map = map,

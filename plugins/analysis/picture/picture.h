@@ -67,9 +67,16 @@ struct picture_stretches {
 TA_MUST_CHECK bool picture_stretches_find(const struct ta_trace *trace,
                                           struct picture_stretches *out);
 
-/* Adds the time of each class in each stretch, for each device. */
+/* Adds the time of each class of work in each stretch, for each device, and idle time before,
+ * between and after it. */
 void picture_sweep(const struct ta_trace *trace, const struct picture_stretches *stretches,
                    struct ta_partial *times);
+
+/* Adds the time of each cause of idle time between the first and the last work of each device: part
+ * of its PICTURE_IDLE.  False without memory. */
+TA_MUST_CHECK bool picture_causes(const struct ta_trace *trace,
+                                  const struct picture_stretches *stretches,
+                                  struct ta_partial *times);
 
 /* What pictures are drawn from: columns of other tables, see picture.c. */
 enum {

@@ -6,6 +6,7 @@ struct sweep {
     const struct picture_stretches *stretches;
     int64_t now, until[PICTURE_WORK]; /* so far the activities of a class go on */
     size_t stretch;                   /* of `now` */
+    enum picture_class idle;          /* what idle time is: before, between or after work */
     int64_t rank, device;
     struct ta_partial *out;
 };
@@ -51,7 +52,7 @@ static void go_on(struct sweep *s, int64_t to)
         while (class < PICTURE_WORK && s->until[class] <= s->now)
             class ++;
         int64_t next = class < PICTURE_WORK ? ta_min_i64(to, s->until[class]) : to;
-        give(s, next, class < PICTURE_WORK ? class : PICTURE_IDLE);
+        give(s, next, class < PICTURE_WORK ? class : (int)s->idle);
     }
 }
 
@@ -63,8 +64,10 @@ void picture_sweep(const struct ta_trace *trace, const struct picture_stretches 
     const struct ta_kernels kernels = ta_trace_kernels(trace);
     for (size_t i = 0, end; i < activities.n && stretches->n; i = end) {
         end = ta_device_end(&activities, i);
+        const int64_t window_end = stretches->at[stretches->n - 1].end;
         struct sweep sweep = {.stretches = stretches,
                               .now = stretches->at[0].start,
+                              .idle = PICTURE_BEFORE,
                               .rank = ta_trace_rank(trace),
                               .device = activities.at[i].device,
                               .out = times};
@@ -75,8 +78,12 @@ void picture_sweep(const struct ta_trace *trace, const struct picture_stretches 
             const int64_t start = spans.ts[a->span];
             const enum picture_class class = class_of(&kernels, a);
             go_on(&sweep, start);
+            sweep.idle = PICTURE_IDLE;
             sweep.until[class] = ta_max_i64(sweep.until[class], start + spans.dur[a->span]);
         }
-        go_on(&sweep, stretches->at[stretches->n - 1].end);
+        for (int class = 0; class < PICTURE_WORK; class ++)
+            go_on(&sweep, ta_min_i64(sweep.until[class], window_end));
+        sweep.idle = PICTURE_AFTER;
+        go_on(&sweep, window_end);
     }
 }
