@@ -136,7 +136,6 @@ struct ta_brief {
     const struct ta_column *together[TA_BRIEF_COLUMNS]; /* all of them are shown, or none */
     const struct ta_column *never[TA_BRIEF_COLUMNS];    /* not shown: they say nothing new */
     bool whole_names;                  /* names have room before all other columns */
-    const struct ta_column *call_site; /* its texts are "function (file:line)" */
     const struct ta_column *remark;    /* shown below the row where it has no room in it */
     /* Rows that are not shown: those whose cell in `column` is one of `words`, or begins with one
      * of `tables` and a point ("copies.bandwidth"); and those with 0 in `nonzero`. */

@@ -9,6 +9,7 @@
  * them. */
 #include "lib/modules.h"
 #include "lib/outward.h"
+#include "report/short_name.h"
 
 #include <traceanalyze/analysis.h>
 
@@ -402,23 +403,27 @@ static int64_t *row_of(struct work *w, const struct chain *chain)
     const uint64_t *known = ta_map_find(&w->rows, chain->hash);
     if (known)
         return (int64_t *)(uintptr_t)*known;
+    enum { NAME_MOST = 60 };
     char text[NAMES_MAX * 64 + 128];
+    struct ta_arena arena = {0};
     /* "aten::mul + aten::add + … (15)": the first names, and how many there are. */
     const size_t max = sizeof text;
     const int64_t shown = ta_min_i64(chain->kernels, NAMES_MAX);
     size_t n = 0;
     for (int64_t i = 0; i < shown; i++) {
-        struct ta_slice name = ta_trace_text(w->trace, chain->names[i]);
-        const size_t room = max - n - 4 - 32, len = name.len < 60 ? name.len : 60;
-        if (max < n + 100 || room < len)
+        const struct ta_slice name =
+            ta_short_name(&arena, ta_trace_text(w->trace, chain->names[i]), NAME_MOST);
+        if (!name.ptr || max < n + 100)
             break;
         if (i) {
             memcpy(text + n, " + ", 3);
             n += 3;
         }
-        memcpy(text + n, name.ptr, len);
-        n += len;
+        memcpy(text + n, name.ptr, name.len);
+        n += name.len;
     }
+    w->rows.failed |= arena.failed;
+    ta_arena_free(&arena);
     if (chain->kernels > shown) {
         static const char more[] = " + more";
         memcpy(text + n, more, sizeof more - 1);

@@ -3,6 +3,7 @@
 #include "base/write/escape.h"
 #include "lib/markup.h"
 #include "lib/identity.h"
+#include "report/short_name.h"
 #include "report/tables.h"
 #include "report/unit.h"
 
@@ -18,6 +19,14 @@ static void put_count(struct ta_file *out, uint64_t count)
 {
     char text[TA_UNIT_TEXT_MAX];
     ta_puts(out, ta_unit_format(text, (double)count, TA_UNIT_COUNT));
+}
+
+/* A name as people say it. */
+static void put_said(struct ta_file *out, struct ta_slice name)
+{
+    struct ta_arena arena = {0};
+    ta_put_markdown(out, ta_said_name(&arena, name));
+    ta_arena_free(&arena);
 }
 
 /* Names stand in code spans; numbers carry their unit. */
@@ -62,6 +71,8 @@ static void put_row(struct ta_file *out, const struct ta_table *table, size_t ro
         ta_putc(out, ' ');
         if (table->columns[i].type == TA_TYPE_WORD && cell->kind == TA_CELL_TEXT)
             ta_put_markdown_text(out, ta_table_text(table, row, i, buffer));
+        else if (table->columns[i].type == TA_TYPE_STRING && cell->kind == TA_CELL_TEXT)
+            put_said(out, cell->text);
         else
             put_cell(out, cell, ta_table_unit(table, row, i));
         ta_puts(out, " |");

@@ -3,7 +3,7 @@
  * the gates, the figures that tell most, and what changed most.  report.md has the rest. */
 #include "base/write/escape.h"
 #include "lib/markup.h"
-#include "model/kernel.h"
+#include "report/short_name.h"
 #include "report/tables.h"
 
 #include <traceanalyze/model.h>
@@ -45,14 +45,12 @@ enum { NAME_MOST = 80 };
 /* A name as people say it, whole or with its end left out; gives its length. */
 static size_t brief(struct ta_slice name, char out[NAME_MOST + sizeof "…"])
 {
-    char whole[4 * NAME_MOST];
-    size_t n = ta_kernel_brief(name, whole, sizeof whole);
-    const bool is_cut = n > NAME_MOST;
-    for (n = is_cut ? NAME_MOST : n; is_cut && n && ((unsigned char)whole[n] & 0xc0) == 0x80;)
-        n--;
-    memcpy(out, whole, n);
-    memcpy(out + n, "…", is_cut ? strlen("…") : 0);
-    return n + (is_cut ? strlen("…") : 0);
+    struct ta_arena arena = {0};
+    const struct ta_slice said = ta_short_name(&arena, name, NAME_MOST);
+    const size_t n = said.ptr ? said.len : 0;
+    memcpy(out, said.ptr ? said.ptr : "", n);
+    ta_arena_free(&arena);
+    return n;
 }
 
 /* A name of a run, or "old → new". */

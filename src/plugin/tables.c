@@ -102,9 +102,9 @@ static bool has_own_brief(const struct ta_table_def *def)
     const struct ta_brief *brief = def->brief;
     return is_own(def, brief->largest) && are_own(def, brief->first) &&
            are_own(def, brief->together) && are_own(def, brief->never) &&
-           is_own(def, brief->call_site) && is_own(def, brief->remark) &&
-           is_own(def, brief->hidden.column) && is_own(def, brief->nonzero) &&
-           is_own(def, brief->renamed.name) && is_own(def, brief->renamed.method);
+           is_own(def, brief->remark) && is_own(def, brief->hidden.column) &&
+           is_own(def, brief->nonzero) && is_own(def, brief->renamed.name) &&
+           is_own(def, brief->renamed.method);
 }
 
 static bool has_own_digest(const struct ta_table_def *def)

@@ -3,7 +3,7 @@
  *
  * What does not fit is said shorter first - kernels as people call them - and then loses its
  * middle; of "old → new" both names stay. */
-#include "model/kernel.h"
+#include "report/short_name.h"
 #include "traceanalyze/output.h"
 
 #include "base/utf8.h"
@@ -83,22 +83,30 @@ static void put_blanks(struct ta_file *out, size_t n)
 /* A text without arrow in at most `width` columns; returns the columns used. */
 static size_t put_shorter(struct ta_file *out, struct ta_slice text, size_t width)
 {
-    char brief[512];
+    struct ta_arena arena = {0};
     size_t total = ta_terminal_width(text);
     if (total > width) {
-        text = (struct ta_slice){brief, ta_kernel_brief(text, brief, sizeof brief)};
+        text = ta_said_name(&arena, text);
+        total = ta_terminal_width(text);
+    }
+    if (total > width) {
+        text = ta_bare_name(text);
         total = ta_terminal_width(text);
     }
     if (total > width)
-        return put_cut(out, text, total, width);
-    put_whole(out, text);
+        total = put_cut(out, text, total, width);
+    else
+        put_whole(out, text);
+    ta_arena_free(&arena);
     return total;
 }
 
-static size_t brief_width(struct ta_slice text)
+static size_t said_width(struct ta_slice text)
 {
-    char brief[512];
-    return ta_terminal_width((struct ta_slice){brief, ta_kernel_brief(text, brief, sizeof brief)});
+    struct ta_arena arena = {0};
+    const size_t width = ta_terminal_width(ta_said_name(&arena, text));
+    ta_arena_free(&arena);
+    return width;
 }
 
 /* Columns of a half before each of two names is worth its own cut. */
@@ -114,7 +122,7 @@ static size_t put_fitted(struct ta_file *out, struct ta_slice text, size_t width
         return put_shorter(out, text, width);
     const struct ta_slice old = {text.ptr, (size_t)(at - text.ptr)};
     const struct ta_slice new = {at + arrow.len, text.len - old.len - arrow.len};
-    const size_t before = brief_width(old), after = brief_width(new);
+    const size_t before = said_width(old), after = said_width(new);
     const size_t half = room / 2;
     const size_t left = after < half ? room - after : before < half ? before : half;
     size_t used = put_shorter(out, old, left);

@@ -92,6 +92,22 @@ static struct ta_slice site_name(struct ta_arena *arena, const struct frame *sit
 /* A name of so many bytes says enough without the arguments of its template. */
 enum { TELLING = 10 };
 
+static struct ta_slice without_arguments(struct ta_slice said)
+{
+    const char *arguments = memchr(said.ptr, '<', said.len);
+    return arguments && arguments - said.ptr >= TELLING
+               ? (struct ta_slice){said.ptr, (size_t)(arguments - said.ptr)}
+               : said;
+}
+
+struct ta_slice ta_bare_name(struct ta_slice said)
+{
+    const struct ta_slice bare = without_arguments(said);
+    const bool is_generic =
+        find(bare, 0, "elementwise_kernel") != SIZE_MAX || ta_slice_starts(bare, "reduce_kernel");
+    return is_generic ? said : bare;
+}
+
 /* As people say it, and without arguments where that is still too long. */
 static struct ta_slice function_name(struct ta_arena *arena, struct ta_slice name, size_t most)
 {
@@ -101,9 +117,8 @@ static struct ta_slice function_name(struct ta_arena *arena, struct ta_slice nam
     const size_t n = ta_kernel_brief(name, text, name.len);
     if (n < TELLING && ta_slice_starts(name, "_Z"))
         return name; /* what distinguishes it is in the arguments, which are not spelled out */
-    const char *arguments = n > most ? memchr(text, '<', n) : NULL;
-    return (struct ta_slice){
-        text, arguments && arguments - text >= TELLING ? (size_t)(arguments - text) : n};
+    const struct ta_slice said = {text, n};
+    return n > most ? without_arguments(said) : said;
 }
 
 /* ---- cutting --------------------------------------------------------------------------------- */
@@ -162,4 +177,10 @@ struct ta_slice ta_short_name(struct ta_arena *arena, struct ta_slice name, size
     else
         name = function_name(arena, name, most);
     return name.len > most ? cut(arena, name, most) : name;
+}
+
+struct ta_slice ta_said_name(struct ta_arena *arena, struct ta_slice name)
+{
+    const struct ta_slice said = ta_short_name(arena, name, SIZE_MAX);
+    return said.ptr && said.len ? said : name;
 }

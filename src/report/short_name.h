@@ -12,4 +12,11 @@
  * arguments of their templates where that is still too long. */
 struct ta_slice ta_short_name(struct ta_arena *arena, struct ta_slice name, size_t most);
 
+/* The same uncut, as every output shows a name; the name itself without memory. */
+struct ta_slice ta_said_name(struct ta_arena *arena, struct ta_slice name);
+
+/* What is left of such a name where a table has little room: it without the arguments of its
+ * template, unless they alone say what it does. */
+struct ta_slice ta_bare_name(struct ta_slice said);
+
 #endif

@@ -102,7 +102,6 @@ const struct ta_table_def memory_sites = {
                   &memory_sites_columns[BLOCK_TOTAL_BYTES],
                   &memory_sites_columns[BLOCK_ALLOCATIONS]},
         .whole_names = true,
-        .call_site = &memory_sites_columns[BLOCK_WHAT],
         .least_rows = 2}};
 
 static const struct ta_column memory_by_size_columns[] = {
@@ -521,8 +520,7 @@ const struct ta_table_def memory_failures = {
                                       .first = {&memory_failures_columns[FAILURE_SITE],
                                                 &memory_failures_columns[FAILURE_WANTED],
                                                 &memory_failures_columns[FAILURE_DEVICE_FREE]},
-                                      .never = {&memory_failures_columns[FAILURE_INDEX]},
-                                      .call_site = &memory_failures_columns[FAILURE_SITE]}};
+                                      .never = {&memory_failures_columns[FAILURE_INDEX]}}};
 
 const struct ta_scalar_def memory_scalars[MEMORY_SCALARS] = {
     {"failed_allocations", "Failed allocations", TA_UNIT_COUNT, TA_LOWER,

@@ -64,8 +64,7 @@ size_t html_name_split(struct ta_slice name)
 
 struct ta_slice html_said(struct ta_arena *arena, struct ta_slice name)
 {
-    const struct ta_slice said = ta_short_name(arena, name, SIZE_MAX);
-    return said.ptr && said.len ? said : name;
+    return ta_said_name(arena, name);
 }
 
 static void put_runs(const struct page *page, struct ta_slice name, size_t split)

@@ -2,6 +2,8 @@
 /* Type in the PDF report: styles, single lines, paragraphs, headings. */
 #include "pdf.h"
 
+#include "report/short_name.h"
+
 #include <math.h>
 #include <stdarg.h>
 
@@ -214,7 +216,9 @@ const char *pdf_table_text(struct pdf *pdf, const struct ta_table *table, size_t
     char buffer[TA_WORD_TEXT_MAX];
     if (ta_table_cell(table, row, column)->kind == TA_CELL_NULL)
         return "–";
-    return safe(pdf, ta_table_text(table, row, column, buffer), CELL_MOST);
+    const struct ta_slice text = ta_table_text(table, row, column, buffer);
+    const bool is_name = table->columns[column].type == TA_TYPE_STRING && text.len > 0;
+    return safe(pdf, is_name ? ta_said_name(&pdf->arena, text) : text, CELL_MOST);
 }
 
 const char *pdf_number(struct pdf *pdf, double value, enum ta_unit unit)

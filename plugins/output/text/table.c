@@ -4,7 +4,7 @@
  * Columns are taken in order of importance as long as they fit, and shown in the order of the
  * table.  Numbers end at one place, whatever the length of their unit. */
 #include "lib/columns.h"
-#include "model/kernel.h"
+#include "report/short_name.h"
 #include "report/tables.h"
 #include "text.h"
 
@@ -15,7 +15,7 @@
 
 enum {
     GAP = 2,
-    NAME_LEAST = 20,   /* columns that a name gets before any number is left out */
+    NAME_LEAST = 28,   /* columns that a name gets before any number is left out */
     NAME_GOOD = 48,    /* and before the less important ones */
     PRIORITY_LAST = 8, /* points in time are left out: they say nothing by themselves */
     PRIORITY_TOGETHER = 100,
@@ -88,36 +88,28 @@ static int priority_of(const struct ta_column *column, const struct ta_brief *br
 /* Bytes of the text of a cell that is not in the table as it is. */
 enum { CELL_MAX = 1024 };
 
+/* A name as people say it, of at most `most` bytes and an ellipsis, at `out`; gives its length. */
+static size_t put_said(char *out, struct ta_slice name, size_t most)
+{
+    struct ta_arena arena = {0};
+    const struct ta_slice said = ta_short_name(&arena, name, most);
+    const size_t n = said.ptr ? said.len : 0;
+    memcpy(out, said.ptr ? said.ptr : "", n);
+    ta_arena_free(&arena);
+    return n;
+}
+
 /* "old → new", each name as people say it. */
 static struct ta_slice joint_name(const struct layout *layout, size_t row, size_t column,
                                   char buffer[CELL_MAX])
 {
     const struct ta_slice arrow = TA_LIT(" → ");
-    const size_t half = (CELL_MAX - arrow.len) / 2;
-    size_t n = ta_kernel_brief(ta_table_cell(layout->table, row, column)->text, buffer, half);
+    const size_t half = (CELL_MAX - arrow.len) / 2 - sizeof "…";
+    size_t n = put_said(buffer, ta_table_cell(layout->table, row, column)->text, half);
     memcpy(buffer + n, arrow.ptr, arrow.len);
     n += arrow.len;
-    n +=
-        ta_kernel_brief(ta_table_cell(layout->table, row, layout->renamed)->text, buffer + n, half);
+    n += put_said(buffer + n, ta_table_cell(layout->table, row, layout->renamed)->text, half);
     return (struct ta_slice){buffer, n};
-}
-
-/* "function (…/folder/file.py:12)": of the place of a frame, the folders that matter least are left
- * out. */
-static struct ta_slice site_name(struct ta_slice site, char buffer[CELL_MAX])
-{
-    size_t open = site.len, slashes = 0, from = 0;
-    for (size_t i = site.len; i-- > 1 && open == site.len;) {
-        if (site.ptr[i] == '/' && ++slashes == 2)
-            from = i;
-        if (site.ptr[i] == '(' && site.ptr[i - 1] == ' ')
-            open = i;
-    }
-    if (open == site.len || from <= open + 1 || site.len >= CELL_MAX - 8)
-        return site;
-    const int n = snprintf(buffer, CELL_MAX, "%.*s…%.*s", (int)open + 1, site.ptr,
-                           (int)(site.len - from), ta_slice_at(site, from));
-    return (struct ta_slice){buffer, (size_t)n};
 }
 
 static struct ta_slice cell_text(const struct layout *layout, size_t row, size_t column,
@@ -127,9 +119,11 @@ static struct ta_slice cell_text(const struct layout *layout, size_t row, size_t
         return joint_name(layout, row, column, buffer);
     if (ta_table_cell(layout->table, row, column)->kind == TA_CELL_NULL)
         return layout->slots[column].numeric ? TA_LIT("–") : TA_LIT("");
-    if (is_same(&layout->table->columns[column], layout->brief->call_site))
-        return site_name(ta_table_cell(layout->table, row, column)->text, buffer);
-    return ta_table_text(layout->table, row, column, buffer);
+    const struct ta_slice text = ta_table_text(layout->table, row, column, buffer);
+    if (layout->table->columns[column].type != TA_TYPE_STRING || text.len == 0 ||
+        memmem(text.ptr, text.len, " → ", sizeof " → " - 1))
+        return text;
+    return (struct ta_slice){buffer, put_said(buffer, text, CELL_MAX - sizeof "…")};
 }
 
 /* Bytes before the blank that separates a number from its unit. */

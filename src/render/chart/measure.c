@@ -2,7 +2,7 @@
 /* Texts as charts show them: what of them is visible, and what of them fits. */
 #include "render/chart/measure.h"
 #include "base/visible.h"
-#include "model/kernel.h"
+#include "report/short_name.h"
 #include "traceanalyze/model.h"
 
 #include <stdlib.h>
@@ -96,28 +96,23 @@ static const char *without_folders(struct ta_arena *arena, const char *line)
 }
 
 /* Names as people say them, without the scopes, types and brackets that a cut in the middle would
- * leave of a function of C++.  A label has several parts, of which each is a name by itself.  NULL
- * without memory. */
-static const char *as_said(struct ta_arena *arena, const char *line)
+ * leave of a function of C++; bare: without the arguments of templates, too.  A label has several
+ * parts, of which each is a name by itself.  NULL without memory. */
+static const char *as_said(struct ta_arena *arena, const char *line, bool bare)
 {
     static const char separator[] = " · ";
-    enum { BETWEEN = sizeof separator - 1 };
-    const size_t size = strlen(line) + 1; /* no name gets longer */
-    char *said = strstr(line, " → ") ? NULL : ta_arena_alloc(arena, size);
-    if (!said)
-        return arena->failed ? NULL : line;
-    size_t n = 0;
-    for (const char *rest = line; rest;) {
+    if (strstr(line, " → "))
+        return line;
+    const char *said = "";
+    for (const char *rest = line; rest && said;) {
         const char *end = strstr(rest, separator);
         const size_t length = end ? (size_t)(end - rest) : strlen(rest);
-        n += ta_kernel_brief((struct ta_slice){rest, length}, said + n, length);
-        rest = end ? end + BETWEEN : NULL;
-        if (rest) {
-            memcpy(said + n, separator, BETWEEN);
-            n += BETWEEN;
-        }
+        struct ta_slice name = ta_said_name(arena, (struct ta_slice){rest, length});
+        name = bare ? ta_bare_name(name) : name;
+        said =
+            ta_arena_printf(arena, "%s%.*s%s", said, (int)name.len, name.ptr, end ? separator : "");
+        rest = end ? end + sizeof separator - 1 : NULL;
     }
-    said[n] = '\0';
     return said;
 }
 
@@ -128,7 +123,9 @@ const char *ta_measure_fit(struct ta_measure *measure, struct ta_arena *arena, e
         return line;
     line = without_folders(arena, line);
     if (line)
-        line = as_said(arena, line);
+        line = as_said(arena, line, false);
+    if (line && ta_measure_width(measure, face, line) > width)
+        line = as_said(arena, line, true);
     double least = 0, most = line ? ta_measure_width(measure, face, line) : 0;
     if (!line || most <= width)
         return line ? line : "";
