@@ -302,8 +302,7 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     ta_identity_say(&identity, report);
     ta_put_markdown_f(out, "%s%straceanalyze %s\n", ta_identity_line(&identity, line),
                       identity.n ? " · " : "", options->version);
-    if (ta_report_kind(report) == TA_REPORT_RUN)
-        put_findings(out, report);
+    put_findings(out, report);
     enum ta_status status = TA_OK;
     for (size_t i = 0; status == TA_OK && i < ta_report_section_count(report); i++)
         status = put_section(ctx, out, report, ta_report_section(report, i), options);

@@ -236,12 +236,12 @@ static enum ta_status write(struct ta_ctx *ctx, const struct ta_report *report,
     ta_put_markdown_prose(out, ta_report_verdict(report)->headline);
     ta_puts(out, "**\n");
     put_part(out, report, TA_DIGEST_OUTCOME);
+    put_findings(out, report);
     if (put_part(out, report, TA_DIGEST_FIGURES)) {
         ta_puts(out, "\n<details><summary>What changed</summary>\n");
         put_part(out, report, TA_DIGEST_CHANGES);
         ta_puts(out, "\n</details>\n");
     } else {
-        put_findings(out, report);
         put_scalars(out, report);
     }
     ta_put_markdown_f(out, "\ntraceanalyze %s\n\n", options->version);
