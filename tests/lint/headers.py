@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 # As many may be public, with those that the build makes; docs/adr/0034-what-is-public.md.
-MOST_HEADERS = 20
+MOST_HEADERS = 22
 
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
 
