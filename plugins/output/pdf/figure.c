@@ -127,8 +127,7 @@ void pdf_picture(struct pdf *pdf)
     if (!scene)
         return;
     draw_scene(pdf, scene, (pdf->right - pdf->left) / scene->width);
-    pdf->y += 4;
-    pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED, scene->summary, 12);
+    pdf->y += 12; /* its legend says what its summary would */
     pdf_mark_drawn(pdf, table);
 }
 
