@@ -62,7 +62,8 @@ static bool advise_seen(const struct ta_refs *in, struct ta_advice *advice)
                                       ta_place_owner(advice, in->report, &worst)),
             .why = ta_advice_printf(
                 advice,
-                "%s has %s of it: the allocator waits for the GPU, frees what it caches "
+                "%s causes %s of this idle time: the allocator waits for the GPU, frees what it "
+                "caches "
                 "(cudaFree) and allocates anew.",
                 ta_place_text(advice, in, &worst, SEEN_SITE),
                 ta_advice_number(advice, worst.value / lost, TA_UNIT_RATIO)),

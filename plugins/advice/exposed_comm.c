@@ -342,8 +342,8 @@ static const char *op_of(const struct ta_refs *in, struct ta_advice *advice, con
                             is_gradient ? " of the gradients" : "");
 }
 
-/* "allreduce in `Attention` has 71 % of it (12 ms in 40 calls)"; without times where another
- * finding has a part of the exposed time. */
+/* "allreduce in `Attention` takes 71 % of the exposed time (12 ms in 40 calls)"; without times
+ * where another finding has a part of the exposed time. */
 static const char *where(const struct ta_refs *in, struct ta_advice *advice, const struct places *p,
                          bool is_all)
 {
@@ -360,11 +360,11 @@ static const char *where(const struct ta_refs *in, struct ta_advice *advice, con
     const char *calls = ta_advice_printf(advice, "%.0f call%s", p->calls, p->calls == 1 ? "" : "s");
     const double part = p->all > 0 ? p->exposed / p->all : 0;
     if (part >= ALL)
-        return ta_advice_printf(advice, "All of it is %s%s (%s)", op, within, calls);
-    return is_all ? ta_advice_printf(advice, "%s%s has %s of it (%s in %s)", op, within,
-                                     ta_advice_number(advice, part, TA_UNIT_RATIO),
+        return ta_advice_printf(advice, "The exposed time is all %s%s (%s)", op, within, calls);
+    return is_all ? ta_advice_printf(advice, "%s%s takes %s of the exposed time (%s in %s)", op,
+                                     within, ta_advice_number(advice, part, TA_UNIT_RATIO),
                                      ta_advice_number(advice, p->exposed, TA_UNIT_NS), calls)
-                  : ta_advice_printf(advice, "%s%s has %s of the exposed time", op, within,
+                  : ta_advice_printf(advice, "%s%s takes %s of the exposed time", op, within,
                                      ta_advice_number(advice, part, TA_UNIT_RATIO));
 }
 

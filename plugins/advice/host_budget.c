@@ -72,8 +72,8 @@ static const char *why(const struct ta_refs *in, struct ta_advice *advice,
     const bool is_step = *name == 0 || name[strlen(name) - 1] == '*';
     const char *largest =
         isnan(share) ? ""
-        : is_step    ? ta_advice_printf(advice, "%s of it is in no call that was recorded. ", part)
-                     : ta_advice_printf(advice, "%s takes %s of it. ", name, part);
+        : is_step ? ta_advice_printf(advice, "%s of the host's time is in no recorded call. ", part)
+                  : ta_advice_printf(advice, "%s takes %s of the host's time. ", name, part);
     const char *at_size = width > 0
                               ? ta_advice_printf(advice, " Both need the same at about %.0f×%.0f.",
                                                  width, ta_ref_number(in, HEIGHT, place->row, 0))

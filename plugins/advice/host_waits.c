@@ -70,7 +70,7 @@ static struct waits waits_of(const struct ta_refs *in)
     return most;
 }
 
-/* "decode (pipeline.py:88) has 71 % of it (1.3 s in 40 calls)." */
+/* "pipeline.py:88 (decode) takes 71 % of these waits (1.3 s in 40 calls)." */
 static const char *why(const struct ta_refs *in, struct ta_advice *advice,
                        const struct waits *waits)
 {
@@ -90,9 +90,10 @@ static const char *why(const struct ta_refs *in, struct ta_advice *advice,
                                                         calls, calls == 1 ? "" : "s")
                                      : "";
     const double part = waits->of_place / waits->share;
-    return part > 0.995 ? ta_advice_printf(advice, "All of it is in %s%s.", name, in_calls)
-                        : ta_advice_printf(advice, "%s has %s of it%s.", name,
-                                           ta_advice_number(advice, part, TA_UNIT_RATIO), in_calls);
+    return part > 0.995
+               ? ta_advice_printf(advice, "All of these waits are in %s%s.", name, in_calls)
+               : ta_advice_printf(advice, "%s takes %s of these waits%s.", name,
+                                  ta_advice_number(advice, part, TA_UNIT_RATIO), in_calls);
 }
 
 /* "Tensor.cpu", or "synchronize" of a frame in a file. */

@@ -371,7 +371,7 @@ static void advise_slow(const struct ta_refs *in, struct ta_advice *advice, cons
                     : ta_advice_printf(advice, "%.*s peak", (int)unit.len, unit.ptr),
                 kernel_time(advice, run, slow->time)),
             .why = ta_advice_printf(
-                advice, "%s with %.*s has %s of it (%s in %s).",
+                advice, "%s with %.*s takes %s of that time (%s in %s).",
                 ta_ref_rows(in, BACKEND)
                     ? ta_advice_printf(advice, "%c%s",
                                        backend_title(ta_ref_text(in, BACKEND, 0))[0] & ~0x20,

@@ -147,7 +147,7 @@ static struct chains add_up(const struct ta_refs *in, enum group group, const do
     return sum;
 }
 
-/* "RMSNorm in pieces has 45 % of it (384 kernels), most of that in LlamaRMSNorm." */
+/* "RMSNorm in pieces takes 45 % of that time (12 ms in 384 kernels), mostly in LlamaRMSNorm." */
 static const char *main_kind(const struct ta_refs *in, struct ta_advice *advice,
                              const struct kernel_run *run, const struct chains *chains)
 {
@@ -158,13 +158,13 @@ static const char *main_kind(const struct ta_refs *in, struct ta_advice *advice,
                            ta_slice_equal(kind, TA_LIT("element-wise operators")) ||
                            memmem(kind.ptr, kind.len, " and ", 5); /* "ReLU and addition" */
     return ta_advice_printf(
-        advice, "%c%.*s %s %s of it (%s in %s)%s%s.",
+        advice, "%c%.*s %s %s of that time (%s in %s)%s%s.",
         *kind.ptr >= 'a' ? *kind.ptr - 'a' + 'A' : *kind.ptr, (int)kind.len - 1,
-        ta_slice_at(kind, 1), is_plural ? "have" : "has",
+        ta_slice_at(kind, 1), is_plural ? "take" : "takes",
         ta_advice_number(advice, chains->kind_time / chains->time, TA_UNIT_RATIO),
         kernel_ns(advice, run, chains->kind_time),
         kernel_count(advice, chains->kind_kernels, "kernel"),
-        *where && chains->place_time > 0.5 * chains->kind_time ? ", most of that in " : "",
+        *where && chains->place_time > 0.5 * chains->kind_time ? ", mostly in " : "",
         *where && chains->place_time > 0.5 * chains->kind_time ? where : "");
 }
 
@@ -245,15 +245,14 @@ static void advise_norms(struct ta_ctx *ctx, const struct ta_refs *in, struct ta
         &(struct ta_finding){
             .id = "norm-in-pieces",
             .rule = "kernel_fusion",
-            .title =
-                ta_advice_printf(advice, "%s in pieces take %s, although %s others are fused",
-                                 norms[k].norms, kernel_time(advice, run, odd.time),
-                                 ta_advice_number(advice, whole[k], TA_UNIT_COUNT)),
+            .title = ta_advice_printf(advice, "%s in pieces take %s, although %s others are fused",
+                                      norms[k].norms, kernel_time(advice, run, odd.time),
+                                      ta_advice_number(advice, whole[k], TA_UNIT_COUNT)),
             .why = ta_advice_printf(
                 advice, "Each is about %.0f kernels instead of one%s%s%s.", pieces,
                 *where ? "; " : "", *where ? where : "",
                 *where ? ta_advice_printf(
-                             advice, " has %s of it",
+                             advice, " takes %s of that time",
                              ta_advice_number(advice, odd.place_time / odd.time, TA_UNIT_RATIO))
                        : ""),
             .advice =
@@ -358,7 +357,7 @@ static void advise_transposes(const struct ta_refs *in, struct ta_advice *advice
                 kernel_time(advice, run, copies.time)),
             .why = is_operator(ta_ref_text(in, COPY_OP, copies.row)) && copies.most <= copies.time
                        ? ta_advice_printf(
-                             advice, "%s has %s of it (%s).",
+                             advice, "%s takes %s of that time (%s).",
                              ta_place_text(advice, in, &most, COPY_OP),
                              ta_advice_number(advice, copies.most / copies.time, TA_UNIT_RATIO),
                              kernel_count(advice, ta_ref_number(in, COPY_CALLS, copies.row, 0),
@@ -420,7 +419,7 @@ static void advise_copies(struct ta_ctx *ctx, const struct ta_refs *in, struct t
             .why = is_operator(ta_ref_text(in, COPY_OP, copies.row)) && copies.most <= time &&
                            copies.most >= LEAST_NAMED * time
                        ? ta_advice_printf(
-                             advice, "%s has %s of it (%s).", op,
+                             advice, "%s takes %s of that time (%s).", op,
                              ta_advice_number(advice, copies.most / time, TA_UNIT_RATIO),
                              kernel_count(advice, ta_ref_number(in, COPY_CALLS, copies.row, 0),
                                           "kernel"))

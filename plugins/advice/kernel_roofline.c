@@ -306,7 +306,7 @@ static void advise_unaligned(const struct ta_refs *in, struct ta_advice *advice,
             .why = odd.len ? ta_advice_printf(
                                  advice, "The largest is %.*s: %.*s is no multiple of %u.",
                                  (int)shape.len, shape.ptr, (int)odd.len, odd.ptr, multiple)
-                           : ta_advice_printf(advice, "%s has %s of it.",
+                           : ta_advice_printf(advice, "%s takes %s of that time.",
                                               ta_place_text(advice, in, &largest, KERNEL_NAME),
                                               ta_advice_number(advice, most / time, TA_UNIT_RATIO)),
             .advice = ta_advice_printf(
@@ -452,8 +452,8 @@ static void advise_slow(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
                           : ta_advice_printf(advice, "%.*s peak", (int)unit.len, unit.ptr),
                 kernel_time(advice, run, it->time)),
             .why = ta_advice_printf(
-                advice, "%.*s with %.*s has %s of it (%s in %s%s).", (int)name.len, name.ptr,
-                (int)shape.len, shape.ptr,
+                advice, "%.*s with %.*s takes %s of that time (%s in %s%s).", (int)name.len,
+                name.ptr, (int)shape.len, shape.ptr,
                 ta_advice_number(advice, it->most / it->time, TA_UNIT_RATIO),
                 kernel_ns(advice, run, it->most),
                 kernel_count(advice, ta_ref_number(in, CALLS, it->row, 0), "call"),

@@ -58,7 +58,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 "work",
                 kernel_time(advice, &run, waits.time)),
             .why = ta_advice_printf(
-                advice, "%s has %s of it.", ta_place_text(advice, in, &most, BUSY_NAME),
+                advice, "%s takes %s of that time.", ta_place_text(advice, in, &most, BUSY_NAME),
                 ta_advice_number(advice, waits.most / waits.time, TA_UNIT_RATIO)),
             .advice =
                 "Look in the timeline for what runs elsewhere meanwhile (another queue, a copy, "

@@ -89,8 +89,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 kernel_time(advice, &run, time)),
             .why = *size || *inside
                        ? ta_advice_printf(
-                             advice, "Those%s%s have %s of it (%s of %s times).", size, inside,
-                             ta_advice_number(advice, most.value / time, TA_UNIT_RATIO),
+                             advice, "Weights%s%s take %s of that time (%s of %s casts).", size,
+                             inside, ta_advice_number(advice, most.value / time, TA_UNIT_RATIO),
                              ta_advice_number(advice, ta_ref_number(in, CALLS, most.row, 0),
                                               TA_UNIT_COUNT),
                              ta_advice_number(advice, calls, TA_UNIT_COUNT))

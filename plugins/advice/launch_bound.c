@@ -83,12 +83,12 @@ static const char *first_of_all(const struct ta_refs *in, struct ta_advice *advi
                                 const struct ta_owned *owned)
 {
     const double zeroing = share_of(in, owned, "zero_grad");
-    const char *zero = zeroing < 0.1
-                           ? ""
-                           : ta_advice_printf(advice,
-                                              "Call zero_grad(set_to_none=True), which launches "
-                                              "nothing: zeroing gradients has %s of it. ",
-                                              ta_advice_number(advice, zeroing, TA_UNIT_RATIO));
+    const char *zero =
+        zeroing < 0.1 ? ""
+                      : ta_advice_printf(advice,
+                                         "Call zero_grad(set_to_none=True), which launches "
+                                         "nothing: zeroing gradients causes %s of this idle time. ",
+                                         ta_advice_number(advice, zeroing, TA_UNIT_RATIO));
     return share_of(in, owned, "unflatten_dense_tensors") < 0.01 ||
                    share_of(in, owned, "DistributedDataParallel") <= 0
                ? zero
@@ -122,9 +122,9 @@ static const char *why(const struct ta_refs *in, struct ta_advice *advice,
     const char *sentence = ta_owned_sentence(advice, &where, owned->ns);
     return sentence || !*where.function
                ? sentence
-               : ta_advice_printf(advice, "No function has a tenth of it: %s has most, %s.",
-                                  where.function,
-                                  ta_advice_number(advice, where.share, TA_UNIT_RATIO));
+               : ta_advice_printf(
+                     advice, "No function causes a tenth of this idle time: %s causes most, %s.",
+                     where.function, ta_advice_number(advice, where.share, TA_UNIT_RATIO));
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)

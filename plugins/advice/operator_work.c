@@ -252,7 +252,7 @@ static void advise_cause(const struct ta_refs *in, struct ta_advice *advice, enu
     const char *why =
         cause == HOST_COPIES && calls > 0
             ? ta_advice_printf(
-                  advice, "%s has %s of it: %s calls of %s%s.",
+                  advice, "%s takes %s of that time: %s calls of %s%s.",
                   ta_place_text(advice, in,
                                 &(struct ta_place){ta_ref_table(in, NAME), sum->row, 0, 0}, NAME),
                   ta_advice_number(advice, sum->largest_ns, TA_UNIT_NS),

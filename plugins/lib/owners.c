@@ -257,12 +257,13 @@ const char *ta_owned_sentence(struct ta_advice *advice, const struct ta_owned_wh
     const bool is_alone =
         !*where->site || strcmp(where->function, where->site) == 0 || where->site_share < 0.1;
     if (is_alone)
-        return ta_advice_printf(advice, "%s has %s of it (%s).", where->function, share, ns);
-    if (where->site_share > 0.95 * where->share)
-        return ta_advice_printf(advice, "%s in %s has %s of it (%s).", where->site, where->function,
+        return ta_advice_printf(advice, "%s causes %s of this idle time (%s).", where->function,
                                 share, ns);
-    return ta_advice_printf(advice, "%s has %s of it (%s), %s alone %s.", where->function, share,
-                            ns, where->site,
+    if (where->site_share > 0.95 * where->share)
+        return ta_advice_printf(advice, "%s in %s causes %s of this idle time (%s).", where->site,
+                                where->function, share, ns);
+    return ta_advice_printf(advice, "%s causes %s of this idle time (%s), %s alone %s.",
+                            where->function, share, ns, where->site,
                             ta_advice_number(advice, where->site_share, TA_UNIT_RATIO));
 }
 
