@@ -21,8 +21,12 @@ enum ta_slice_kind {
     TA_SLICE_GEMM,
     TA_SLICE_ATTENTION,
     TA_SLICE_CONV,
-    TA_SLICE_POINTWISE, /* norms and whatever else takes each value once */
-    TA_SLICE_KERNEL,    /* another kernel that computes */
+    TA_SLICE_POINTWISE,
+    TA_SLICE_NORM, /* and softmax */
+    TA_SLICE_FUSED,
+    TA_SLICE_MOVE, /* copies by kernels, and indexing */
+    TA_SLICE_REDUCE,
+    TA_SLICE_KERNEL, /* another kernel that computes */
     TA_SLICE_COMM,
     TA_SLICE_MEMCPY,
     TA_SLICE_MEMSET,

@@ -42,7 +42,8 @@ static void put_short(char name[TA_AREA_NAME_MAX], struct ta_slice group)
 {
     const char *open = group.len ? memrchr(group.ptr, '(', group.len) : NULL;
     const size_t before = open ? (size_t)(open - group.ptr) + 1 : 0;
-    const char *folders = open ? memrchr(ta_slice_at(group, before), '/', group.len - before) : NULL;
+    const char *folders =
+        open ? memrchr(ta_slice_at(group, before), '/', group.len - before) : NULL;
     const size_t from = folders ? (size_t)(folders - group.ptr) + 1 : before;
     snprintf(name, TA_AREA_NAME_MAX, "%.*s%.*s", (int)(before < 80 ? before : 80),
              group.len ? group.ptr : "", (int)(group.len - from < 76 ? group.len - from : 76),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Colors can be told apart, on both papers and by all eyes: contrast as in WCAG 2, differences as
  * CIEDE2000, color vision deficiencies as Machado, Oliveira and Fernandes (2009) model them. */
+#include "model/families.h"
+#include "render/chart/layout.h"
 #include "render/chart/scene.h"
 #include "report/words.h"
 #include "traceanalyze/chart.h"
@@ -215,6 +217,18 @@ static void test_idle_time_is_hatched(void **state)
     }
 }
 
+/* Kernels of a kind have the ink of their slices in charts, by any of their names. */
+static void test_kernels_have_the_ink_of_their_slices(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < TA_KERNEL_KIND_COUNT; kind++) {
+        const struct ta_family *family = ta_kernel_family((enum ta_kernel_kind)kind);
+        assert_int_equal(ta_data_class_ink(ta_kernel_kind_name((enum ta_kernel_kind)kind)),
+                         ta_slice_look(family->slice)->ink);
+        assert_int_equal(ta_data_class_ink(family->title), ta_slice_look(family->slice)->ink);
+    }
+}
+
 /* Classes of kernels that only charts of classes tell apart. */
 static void test_classes_of_kernels_are_apart(void **state)
 {
@@ -278,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_colors_are_apart),
         cmocka_unit_test(test_families_are_apart_from_classes),
         cmocka_unit_test(test_idle_time_is_hatched),
+        cmocka_unit_test(test_kernels_have_the_ink_of_their_slices),
         cmocka_unit_test(test_classes_of_kernels_are_apart),
         cmocka_unit_test(test_colors_stand_out),
         cmocka_unit_test(test_heat_rises),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What each device does in each stretch of a program's window: every instant counts once. */
+#include "model/families.h"
 #include "picture.h"
 
 struct sweep {
@@ -11,22 +12,33 @@ struct sweep {
     struct ta_partial *out;
 };
 
-static const enum picture_class class_of_kind[TA_KERNEL_KIND_COUNT] = {
-    [TA_KERNEL_GEMM] = PICTURE_GEMM,         [TA_KERNEL_ATTENTION] = PICTURE_ATTENTION,
-    [TA_KERNEL_CONV] = PICTURE_CONV,         [TA_KERNEL_NORM] = PICTURE_POINTWISE,
-    [TA_KERNEL_SOFTMAX] = PICTURE_POINTWISE, [TA_KERNEL_ELEMENTWISE] = PICTURE_POINTWISE,
-    [TA_KERNEL_COPY] = PICTURE_POINTWISE,    [TA_KERNEL_REDUCE] = PICTURE_POINTWISE,
-    [TA_KERNEL_INDEX] = PICTURE_POINTWISE,   [TA_KERNEL_RANDOM] = PICTURE_POINTWISE,
-    [TA_KERNEL_QUANT] = PICTURE_POINTWISE,   [TA_KERNEL_TRITON] = PICTURE_POINTWISE,
-    [TA_KERNEL_COLLECTIVE] = PICTURE_KERNEL, [TA_KERNEL_OTHER] = PICTURE_KERNEL,
-};
+static enum picture_class class_of_slice(enum ta_slice_kind slice)
+{
+    switch (slice) {
+    case TA_SLICE_GEMM:
+        return PICTURE_GEMM;
+    case TA_SLICE_ATTENTION:
+        return PICTURE_ATTENTION;
+    case TA_SLICE_CONV:
+        return PICTURE_CONV;
+    case TA_SLICE_POINTWISE:
+    case TA_SLICE_NORM:
+    case TA_SLICE_FUSED:
+    case TA_SLICE_MOVE:
+    case TA_SLICE_REDUCE:
+        return PICTURE_POINTWISE;
+    default:
+        return PICTURE_KERNEL;
+    }
+}
 
 static enum picture_class class_of(const struct ta_kernels *kernels, const struct ta_activity *a)
 {
     if (a->kernel == TA_NO_KERNEL)
         return PICTURE_COPY;
     const struct ta_kernel_facts *facts = &kernels->at[a->kernel].facts;
-    return facts->class == TA_KERNEL_COMM ? PICTURE_COMM : class_of_kind[facts->kind];
+    return facts->class == TA_KERNEL_COMM ? PICTURE_COMM
+                                          : class_of_slice(ta_kernel_family(facts->kind)->slice);
 }
 
 /* Gives [now, to) to a class, stretch by stretch. */

@@ -44,7 +44,7 @@ class Bytes {
  * first, then operators, runtime calls and other code of the host; annotations; phases, which say
  * what others are about. */
 const labelArgs = 7, bytesArg = 3, groupArg = 6;
-const deviceKinds = 8, hostKinds = [8, 9, 10], rangeKind = 11, phaseKind = 13;
+const deviceKinds = 12, hostKinds = [12, 13, 14], rangeKind = 15, phaseKind = 17;
 /* Children of a block; blocks of blocks make a tree over the slices of a lane. */
 const fan = 8;
 

@@ -59,8 +59,8 @@ static inline void put_signed(struct bytes *to, int64_t value)
 }
 
 /* timeline_data.js has these numbers. */
-_Static_assert(TA_SLICE_GEMM == 0 && TA_SLICE_OP == 8 && TA_SLICE_RUNTIME == 9 &&
-                   TA_SLICE_HOST == 10 && TA_SLICE_RANGE == 11 && TA_SLICE_PHASE == 13,
+_Static_assert(TA_SLICE_GEMM == 0 && TA_SLICE_OP == 12 && TA_SLICE_RUNTIME == 13 &&
+                   TA_SLICE_HOST == 14 && TA_SLICE_RANGE == 15 && TA_SLICE_PHASE == 17,
                "kinds of slices");
 _Static_assert(TA_TIMELINE_ARGS == 7 && TA_ARG_BYTES == 3 && TA_ARG_GROUP == 6,
                "arguments of slices");

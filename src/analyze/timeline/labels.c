@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Labels: name, category and shapes of slices, and what kind of slices they are. */
 #include "analyze/timeline/labels.h"
+#include "model/families.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -81,16 +82,10 @@ uint32_t ta_labels_grow(struct ta_labels *labels, uint32_t set, int arg)
 
 static enum ta_slice_kind kind_of_kernel(const struct ta_kernel_facts *facts)
 {
-    static const enum ta_slice_kind kinds[TA_KERNEL_KIND_COUNT] = {
-        [TA_KERNEL_GEMM] = TA_SLICE_GEMM,         [TA_KERNEL_ATTENTION] = TA_SLICE_ATTENTION,
-        [TA_KERNEL_CONV] = TA_SLICE_CONV,         [TA_KERNEL_NORM] = TA_SLICE_POINTWISE,
-        [TA_KERNEL_SOFTMAX] = TA_SLICE_POINTWISE, [TA_KERNEL_ELEMENTWISE] = TA_SLICE_POINTWISE,
-        [TA_KERNEL_COPY] = TA_SLICE_POINTWISE,    [TA_KERNEL_REDUCE] = TA_SLICE_POINTWISE,
-        [TA_KERNEL_INDEX] = TA_SLICE_POINTWISE,   [TA_KERNEL_RANDOM] = TA_SLICE_POINTWISE,
-        [TA_KERNEL_QUANT] = TA_SLICE_POINTWISE,   [TA_KERNEL_TRITON] = TA_SLICE_POINTWISE,
-        [TA_KERNEL_COLLECTIVE] = TA_SLICE_KERNEL, [TA_KERNEL_OTHER] = TA_SLICE_KERNEL,
-    };
-    return facts->class == TA_KERNEL_COMM ? TA_SLICE_COMM : kinds[facts->kind];
+    if (facts->class == TA_KERNEL_COMM)
+        return TA_SLICE_COMM;
+    const enum ta_slice_kind slice = ta_kernel_family(facts->kind)->slice;
+    return slice == TA_SLICE_COMM ? TA_SLICE_KERNEL : slice;
 }
 
 static enum ta_slice_kind kind_of(enum ta_event_class class, enum ta_slice_kind of_kernel)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Charts read their tables through this: numbers, names safe to show, groups. */
+#include "model/families.h"
 #include "render/chart/layout.h"
 #include "render/chart/scene.h"
 #include "report/words.h"
@@ -36,46 +37,42 @@ const char *ta_data_title(const struct ta_layout *layout, size_t column)
 
 /* ---- classes ------------------------------------------------------------------------- */
 
-/* Classes of device time and of kernels: their ink in all charts, and what they are called there.
- */
-static const struct class
+/* What a class of device time or of kernels is called in charts, and the slices that it is. */
+struct class
 {
-    const char *name, *title;
-    enum ta_ink ink;
-} classes[] = {
-    {"compute", "compute", TA_INK_COMPUTE},
-    {"comm", "communication", TA_INK_COMM},
-    {"memcpy", "copies", TA_INK_MEMCPY},
-    {"memset", "memory sets", TA_INK_MEMSET},
-    {"gemm", "GEMM", TA_INK_COMPUTE},
-    {"attention", "attention", TA_INK_ATTENTION},
-    {"conv", "convolution", TA_INK_CONV},
-    {"convolution", "convolution", TA_INK_CONV},
-    {"elementwise", "elementwise", TA_INK_POINTWISE},
-    {"pointwise", "pointwise", TA_INK_POINTWISE},
-    {"norm", "normalization", TA_INK_NORM},
-    {"softmax", "softmax", TA_INK_NORM},
-    {"triton", "fused (Triton)", TA_INK_FUSED},
-    {"copy", "copy kernels", TA_INK_MOVE},
-    {"index", "indexing", TA_INK_MOVE},
-    {"reduce", "reduction", TA_INK_REDUCE},
-    {"random", "random numbers", TA_INK_KERNEL},
-    {"quant", "quantization", TA_INK_KERNEL},
-    {"other", "other", TA_INK_KERNEL},
+    const char *title; /* NULL: it is none */
+    enum ta_slice_kind slice;
 };
 
-static const struct class *class_of(const char *name)
+/* Names that no kind of kernels has. */
+static const struct {
+    const char *name;
+    struct class class;
+} others[] = {
+    {"compute", {"compute", TA_SLICE_GEMM}},
+    {"memcpy", {"copies", TA_SLICE_MEMCPY}},
+    {"memset", {"memory sets", TA_SLICE_MEMSET}},
+    {"pointwise", {"pointwise", TA_SLICE_POINTWISE}},
+};
+
+static struct class class_of(const char *name)
 {
-    for (size_t i = 0; i < TA_LENGTH(classes); i++)
-        if (strcmp(name, classes[i].name) == 0 || strcmp(name, classes[i].title) == 0)
-            return &classes[i];
-    return NULL;
+    for (size_t i = 0; i < TA_LENGTH(others); i++)
+        if (strcmp(name, others[i].name) == 0 || strcmp(name, others[i].class.title) == 0)
+            return others[i].class;
+    for (int kind = 0; kind < TA_KERNEL_KIND_COUNT; kind++) {
+        const struct ta_family *family = ta_kernel_family((enum ta_kernel_kind)kind);
+        if (strcmp(name, ta_kernel_kind_name((enum ta_kernel_kind)kind)) == 0 ||
+            strcmp(name, family->title) == 0)
+            return (struct class){family->title, family->slice};
+    }
+    return (struct class){NULL, TA_SLICE_HOST};
 }
 
 enum ta_ink ta_data_class_ink(const char *name)
 {
-    const struct class *class = class_of(name);
-    return class ? class->ink : TA_INK_NONE;
+    const struct class class = class_of(name);
+    return class.title ? ta_slice_look(class.slice)->ink : TA_INK_NONE;
 }
 
 /* ---- names --------------------------------------------------------------------------- */
@@ -93,8 +90,8 @@ const char *ta_data_cell(struct ta_layout *layout, size_t row, size_t column)
     char buffer[TA_WORD_TEXT_MAX];
     const char *text = visible(layout, ta_table_text(layout->table, row, column, buffer));
     if (cell->kind == TA_CELL_TEXT && column == ta_data_column(layout, layout->chart->group)) {
-        const struct class *class = class_of(text);
-        return class ? class->title : text;
+        const struct class class = class_of(text);
+        return class.title ? class.title : text;
     }
     if (cell->kind != TA_CELL_INT || head->unit != TA_UNIT_NONE)
         return text;
