@@ -481,6 +481,20 @@ static bool tell_goals(struct ta_advice *advice)
 /* What further findings have to add to the largest saving, for their sum to say more than it. */
 #define SUM_LEAST 1.1
 
+/* Nothing of a run can be saved as a whole: savings that add up to this share of it are of the same
+ * time in part. */
+#define SUM_MOST 0.95
+
+/* "at least 62.7 ms (12 % of the run)". */
+static const char *at_least(struct ta_advice *advice, const struct ta_finding *sum)
+{
+    return ta_advice_printf(advice,
+                            "All findings together save at least %s (%s of the run), and less than "
+                            "their sum: some of them save the same time.",
+                            ta_advice_number(advice, (double)sum->saving_low_ns, TA_UNIT_NS),
+                            ta_advice_number(advice, sum->saving_low_share, TA_UNIT_RATIO));
+}
+
 /* What all findings save together; NULL where that is about what one of them saves.  They may be
  * about the same time: at least it is what the surest one saves, at most they add up. */
 static const char *all_together(struct ta_advice *advice)
@@ -501,6 +515,8 @@ static const char *all_together(struct ta_advice *advice)
     state_as_of_run(advice, &sum);
     if (largest <= 0 || (double)sum.saving_high_ns < SUM_LEAST * largest)
         return NULL;
+    if (advice->of_devices && sum.saving_high_share >= SUM_MOST)
+        return sum.saving_low_ns > 0 ? at_least(advice, &sum) : NULL;
     return ta_advice_printf(advice,
                             "All findings together save %s, the most if no two of them save the "
                             "same time.",
