@@ -148,11 +148,25 @@ static void add_row(struct ta_section_builder *out, const struct pair *pair)
 
 enum news { NO_NEWS, CAME, GREW, WENT };
 
-static bool is_slower(const struct diff *diff)
+/* New over base; NaN where nothing says how long the runs took. */
+static double ratio_of(const struct diff *diff)
 {
+    const struct diff_loop *loop = diff->prompts.name.len ? &diff->prompts : &diff->loop;
     const int64_t before = ta_run_time(diff->registry, diff->shown[TA_DIFF_BASE]);
     const int64_t after = ta_run_time(diff->registry, diff->shown[TA_DIFF_NEW]);
-    return before == TA_MISSING || after == TA_MISSING || (double)after > SLOWER * (double)before;
+    if (before != TA_MISSING && after != TA_MISSING && before > 0)
+        return (double)after / (double)before;
+    return loop->name.len ? loop->ns[TA_DIFF_NEW] / loop->ns[TA_DIFF_BASE] : (double)NAN;
+}
+
+static bool is_slower(const struct diff *diff)
+{
+    return ratio_of(diff) > SLOWER;
+}
+
+static bool is_no_slower(const struct diff *diff)
+{
+    return ratio_of(diff) <= SLOWER;
 }
 
 /* Whether it changed, by more than a detail of the run. */
@@ -192,9 +206,9 @@ static void add_news(struct diff *diff, struct ta_section_builder *out, const st
                      enum news news)
 {
     const struct ta_finding *shown = shown_of(pair);
-    const bool is_worse = is_slower(diff);
+    const bool is_fine = is_no_slower(diff);
     const char *const words[] = {
-        [CAME] = is_worse ? "New" : "Next", [GREW] = "Larger", [WENT] = "Solved"};
+        [CAME] = is_fine ? "Next" : "New", [GREW] = "Larger", [WENT] = "Solved"};
     struct ta_finding own = *shown;
     const struct ta_evidence evidence = {.table = "diff.findings",
                                          .column = "delta_ns",
@@ -205,7 +219,7 @@ static void add_news(struct diff *diff, struct ta_section_builder *out, const st
     own.title = title ? title : shown->title;
     own.evidence = &evidence;
     own.n_evidence = 1;
-    if (!is_worse && own.severity > TA_MEDIUM)
+    if (is_fine && own.severity > TA_MEDIUM)
         own.severity = TA_MEDIUM;
     if (news == WENT) {
         own.severity = TA_INFO;

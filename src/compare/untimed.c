@@ -178,7 +178,7 @@ static void put_devices(const struct diff *diff, struct text *first, struct text
         PUT(first, "The devices are slowed now (%.*s, in %s of the busy samples)", (int)limit.len,
             limit.ptr, now);
     else
-        PUT(first, "The devices are no longer slowed (before: %.*s, in %s of the busy samples)",
+        PUT(first, "%.*s no longer slows the devices (before: in %s of the busy samples)",
             (int)limit.len, limit.ptr, old);
     const double before = diff->clock[TA_DIFF_BASE], after = diff->clock[TA_DIFF_NEW];
     if (before > 0 && after > 0 && fabs(after / before - 1) >= least_change)

@@ -17,7 +17,7 @@ static const struct ta_chart *find(const struct ta_report *report, const char *i
 {
     for (*table = NULL; (*table = ta_report_table_after(report, *table)) != NULL;)
         for (const struct ta_chart *chart = (*table)->chart; chart; chart = chart->next)
-            if (chart->y[0].column && is_called(chart, id))
+            if ((*table)->n_rows && chart->y[0].column && is_called(chart, id))
                 return chart;
     return NULL;
 }
