@@ -177,7 +177,7 @@ struct ta_digest {
 };
 
 #define TA_TABLE_CHARTS 4
-#define TA_JOINT_KEYS 2
+#define TA_JOINT_KEYS 3
 
 struct ta_table_def {
     const char *id, *title;
@@ -186,6 +186,7 @@ struct ta_table_def {
     const char *doc; /* paragraphs of Markdown for docs/RESULTS.md: what a row is, how its figures
                         are found, what they add up to; or NULL */
     enum ta_tier tier;
+    bool of_several; /* an answer that says nothing beyond key figures where it has one row */
     const struct ta_chart_def *chart[TA_TABLE_CHARTS]; /* drawn whenever it has rows */
     struct {
         const struct ta_column *by; /* NULL: rows keep the order of adding */
@@ -227,7 +228,9 @@ static inline enum ta_tier ta_table_tier(const struct ta_table *table)
  * below its chart. */
 static inline bool ta_table_is_open(const struct ta_section *section, const struct ta_table *table)
 {
-    return ta_table_tier(table) == TA_TIER_ANSWER && section->chapter != TA_CHAPTER_APPENDIX;
+    const bool repeats = table->def && table->def->of_several && table->n_rows == 1;
+    return ta_table_tier(table) == TA_TIER_ANSWER && !repeats &&
+           section->chapter != TA_CHAPTER_APPENDIX;
 }
 
 /* Whether people see its chart in the chapter of its section, while the table is in the appendix.

@@ -130,7 +130,10 @@ static bool are_labels_of_one_rank(const struct ta_refs *in)
 
 /* memory.snapshots */
 static const struct ta_table_def memory_snapshots = {
-    "memory.snapshots", "Memory by label", TA_COLUMNS(memory_snapshots_columns),
+    "memory.snapshots",
+    "Memory by label",
+    TA_COLUMNS(memory_snapshots_columns),
+    .of_several = true,
     .doc = "One row per labeled snapshot, and per allocator state (pickle) and device, in "
            "recording order. For an allocator state, allocated is the sum of the blocks in state "
            "`active_allocated` and reserved is the sum of the segments. A printed memory summary "
@@ -336,6 +339,7 @@ static const struct ta_table_def memory_by_rank = {
     "memory.by_rank",
     "Memory by rank",
     TA_COLUMNS(memory_by_rank_columns),
+    .of_several = true,
     .doc = "One row per rank and device, from dumps and from traces with `profile_memory=True`, "
            "whose memory records are a history.\n\nBytes in use count blocks, as "
            "`torch.cuda.memory_allocated()` does, not the bytes requested: requests are rounded up "

@@ -75,6 +75,7 @@ static void put_table(struct ta_file *out, const struct ta_table_def *def, const
     put_member(out, "section", section);
     put_member(out, "maker", maker);
     put_member(out, "tier", tiers[def->tier]);
+    put_flag(out, "of_several", def->of_several);
     put_member(out, "joining", joinings[def->joining]);
     put_flag(out, "of_ranks", !def->not_of_ranks);
     put_flag(out, "figures", def->figures);

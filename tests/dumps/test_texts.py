@@ -96,7 +96,7 @@ class Texts(unittest.TestCase):
                       "2.00 GiB optimizer state from app/optim.py:82 and :84 (step), 1.00 GiB "
                       "optimizer state from app/optim.py:200 (step) and 1.00 GiB from app/vae.py:9 "
                       "(step); the allocator holds 7.00 GiB.", text)
-        self.assertIn("step (…/app/optim.py:82) 1 1.00 GiB 16.7 %", text)
+        self.assertIn("app/optim.py:82 (step) 1 1.00 GiB 16.7 %", text)
         self.assertNotIn("gather", text)
         self.assertNotIn("Memory by label Rank", text)
         text = " ".join(self.summary({"m.pickle": pickle.dumps(

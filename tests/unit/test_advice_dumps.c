@@ -510,8 +510,8 @@ static void test_largest_call_of_a_step(void **state)
     static const struct {
         const char *tables, *begin;
     } given[] = {
-        {BUDGET("aten::mm,0.4"), "aten::mm takes 40.0 % of it. The host runs ahead"},
-        {BUDGET(",0.4"), "40.0 % of it is in no call that was recorded. The host runs ahead"},
+        {BUDGET("aten::mm,0.4"), "aten::mm takes 40.0 % of the host's time. The host runs ahead"},
+        {BUDGET(",0.4"), "40.0 % of the host's time is in no recorded call. The host runs ahead"},
         {BUDGET(","), "The host runs ahead"},
     };
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {

@@ -227,7 +227,9 @@ enum {
     FRAG_FREE,
     FRAG_SPLIT,
     FRAG_GAP,
-    FRAG_PEAK_GAP
+    FRAG_PEAK_GAP,
+    FRAG_LARGEST,
+    FRAG_SEGMENTS
 };
 static const struct ta_column memory_fragmentation_columns[] = {
     OWNER_COLUMNS,
@@ -253,12 +255,20 @@ static const struct ta_column memory_fragmentation_columns[] = {
     [FRAG_PEAK_GAP] = {"peak_gap_share", "Unused share at peak", TA_RATIO, .better = TA_LOWER,
                        .doc = "1 − allocated / reserved bytes when most was reserved, at the "
                               "moment of that time with the least unused; from the history"},
+    [FRAG_LARGEST] = {"largest_free_bytes", "Largest free block", TA_BYTES, .better = TA_HIGHER,
+                      .from = {"memory.segments", "largest_free_bytes"},
+                      .doc = "Largest block that is not in use"},
+    [FRAG_SEGMENTS] = {"segments", "Segments", TA_COUNT, .better = TA_LOWER,
+                       .from = {"memory.segments", "segments"},
+                       .doc = "Pieces of memory obtained from the driver"},
 };
 
 const struct ta_table_def memory_fragmentation = {
     "memory.fragmentation", "Fragmentation", TA_COLUMNS(memory_fragmentation_columns),
-    .doc = "One row per snapshot and device: the allocator's state when the snapshot was taken. "
-           "Chart `memory-fragmentation`."};
+    .doc = "One row per snapshot and device: the allocator's state when the snapshot was taken, "
+           "with what `memory.segments` says of its segments. Chart `memory-fragmentation`.",
+    .joined_by = {&memory_fragmentation_columns[OF_RANK], &memory_fragmentation_columns[OF_LABEL],
+                  &memory_fragmentation_columns[OF_DEVICE]}};
 
 enum { SEGMENT_SEGMENTS = OF_OWNER, SEGMENT_BLOCKS, SEGMENT_LARGEST, SEGMENT_LARGEST_SHARE };
 static const struct ta_column memory_segments_columns[] = {
@@ -277,7 +287,8 @@ static const struct ta_column memory_segments_columns[] = {
 
 const struct ta_table_def memory_segments = {
     "memory.segments", "Segments and free blocks", TA_COLUMNS(memory_segments_columns),
-    .doc = "One row per snapshot and device: into how many pieces its memory is split."};
+    .doc = "One row per snapshot and device: into how many pieces its memory is split.",
+    .tier = TA_TIER_DETAIL};
 
 #define STATE_CHART(owner)                                                                         \
     {                                                                                              \
@@ -384,7 +395,8 @@ static const struct ta_column memory_churn_columns[] = {
 
 const struct ta_table_def memory_churn = {
     "memory.churn", "Allocator activity", TA_COLUMNS(memory_churn_columns),
-    .doc = "One row per snapshot and device with a history: allocations and frees."};
+    .doc = "One row per snapshot and device with a history: allocations and frees.",
+    .tier = TA_TIER_DETAIL};
 
 /* In a table of its own, as both together are wider than a page. */
 enum {
@@ -433,7 +445,7 @@ static const struct ta_column memory_peaks_columns[] = {
 };
 
 const struct ta_table_def memory_peaks = {
-    "memory.peaks", "Peaks and segments", TA_COLUMNS(memory_peaks_columns),
+    "memory.peaks", "Peaks and segments", TA_COLUMNS(memory_peaks_columns), .tier = TA_TIER_DETAIL,
     .doc = "One row per snapshot and device with a history: how high its memory rose, and what the "
            "allocator obtained from the driver.\n\nThe entries of a history hold what was "
            "requested; the state at the end holds the sizes of the remaining blocks and of their "

@@ -24,17 +24,18 @@ struct chapter {
     size_t n_figures, n_tables;
 };
 
-static bool answers(const struct ta_table *table)
+static bool answers(const struct ta_section *section, const struct ta_table *table)
 {
-    return !table->def || table->def->tier == TA_TIER_ANSWER || ta_table_is_points(table) ||
-           (table->def->tier == TA_TIER_CHART && table->chart);
+    return ta_table_is_open(section, table) || ta_table_is_points(table) ||
+           ta_table_is_charted(section, table);
 }
 
 /* A table is there once, as its chart where it has one. */
-static void add_table(const struct pdf *pdf, const struct room *room, const struct ta_table *table,
+static void add_table(const struct pdf *pdf, const struct room *room,
+                      const struct ta_section *section, const struct ta_table *table,
                       struct chapter *chapter)
 {
-    if (!answers(table) || pdf_is_drawn(pdf, table))
+    if (!answers(section, table) || pdf_is_drawn(pdf, table))
         return;
     const struct ta_chart *chart = ta_chart_after(table, NULL);
     if (chart) {
@@ -52,7 +53,7 @@ static struct chapter gather(struct pdf *pdf, enum ta_chapter which)
         const struct ta_section *section = ta_report_section(pdf->report, s);
         for (size_t i = 0; section->chapter == which && i < section->n_items; i++)
             if (section->items[i].kind == TA_ITEM_TABLE)
-                add_table(pdf, &rooms[which], section->items[i].table, &chapter);
+                add_table(pdf, &rooms[which], section, section->items[i].table, &chapter);
     }
     return chapter;
 }
