@@ -483,10 +483,40 @@ static const char *y_title_of(struct ta_layout *layout, const struct lines *line
     return axis->unit == TA_UNIT_COUNT ? "Count" : ta_axis_symbol(axis);
 }
 
+/* Whether the first of two lines is never below the other, as what is busy is part of a whole. */
+static bool holds_other(const struct lines *lines)
+{
+    const struct panel *whole = &lines->panels[0], *part = &lines->panels[1];
+    if (!lines->together || lines->n_panels != 2 || whole->n != part->n)
+        return false;
+    for (size_t i = 0; i < whole->n; i++)
+        if (whole->points[i].x != part->points[i].x || whole->points[i].y < part->points[i].y)
+            return false;
+    return true;
+}
+
+/* The area under a line that holds another one, which would hide it where both are close. */
+static void draw_ground(struct ta_layout *layout, const struct lines *lines,
+                        const struct ta_axis *y_axis, const struct ta_plot *plot)
+{
+    const struct panel *whole = &lines->panels[0];
+    struct ta_point *points = ta_arena_alloc(layout->arena, (2 * whole->n + 2) * sizeof *points);
+    size_t n = 0;
+    if (!points || layout->chart->band || !holds_other(lines))
+        return;
+    for (size_t i = 0; i < whole->n; i++)
+        n = add_point(points, n, place(lines, y_axis, plot, &whole->points[i]),
+                      layout->chart->steps);
+    points[n] = (struct ta_point){points[n - 1].x, plot->y + plot->h};
+    points[n + 1] = (struct ta_point){points[0].x, plot->y + plot->h};
+    ta_pen_area(layout, TA_INK_BAND, points, n + 2, NULL);
+}
+
 static void draw_plot(struct ta_layout *layout, const struct lines *lines, size_t panel,
                       const struct ta_axis *y_axis, const struct ta_plot *plot, double left)
 {
     draw_bands(layout, lines, plot, panel == 0);
+    draw_ground(layout, lines, y_axis, plot);
     ta_guide_x_grid(layout, &lines->x_axis, plot);
     ta_guide_y_axis(layout, y_axis, plot);
     ta_guide_y_title(layout, y_title_of(layout, lines, panel, y_axis), plot->x - left, plot->y + 2);
