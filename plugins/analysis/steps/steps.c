@@ -146,7 +146,7 @@ static const struct ta_table_def by_step = {
         "`Optimizer.zero_grad#…` to the next, otherwise from the end of one `Optimizer.step#…` to "
         "the end of the next, and the last step ends with its optimizer. A range around the whole "
         "program is not a step. If there is none of these, or only a single step, the steps of a "
-        "diffusion are those of its denoiser, found by ranges, modules or functions of known "
+        "diffusion are the passes of its denoiser, found by ranges, modules or functions of known "
         "names, otherwise by kernels; the single step is listed too, but counts in no statistics. "
         "`source` is marker for `ProfilerStep#N`, module or detected for the denoiser's steps, "
         "otherwise record. A label that repeats within a rank is numbered: `ProfilerStep#2 (2)`. "
