@@ -98,7 +98,7 @@ static const struct {
     enum ta_severity severity;
 } causes[CAUSES] = {
     [BY_HEAT] = {"heat-slowdown",
-                 "Improve the air flow or the fan curve; a lower power limit (nvidia-smi -pl) "
+                 "Improve the cooling (air flow, fans); a lower power limit (nvidia-smi -pl) "
                  "keeps the clock steady and costs less than the slowdown.",
                  "share of busy samples", TA_HIGH},
     [BY_HARDWARE] = {"hardware-slowdown",

@@ -54,8 +54,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                            : "",
                 ta_place_owner(advice, in->report, &steps)),
             .advice = ta_advice_printf(advice,
-                                       "Try %.0f to %.0f steps with a solver of higher order, a "
-                                       "distilled model or a step cache, and compare the pictures.",
+                                       "Try %.0f to %.0f steps with a higher-order sampler, a "
+                                       "distilled model or a step cache, and compare the quality.",
                                        goal, threshold),
             .severity = steps.value > ta_ctx_option(ctx, HIGH) ? TA_MEDIUM : TA_LOW,
             .evidence = evidence,

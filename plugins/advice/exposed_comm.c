@@ -244,10 +244,11 @@ static const char *level_ranks(const struct ta_refs *in, struct ta_advice *advic
     return last == SIZE_MAX
                ? "Balance the ranks: equal sequence lengths, and no work of one rank alone "
                  "(logging, loading, garbage collection) between collectives."
-               : ta_advice_printf(advice,
-                                  "Compare what rank %.0f does before them with the others: its "
-                                  "share of the work, the clock of its GPU, its host.",
-                                  ta_ref_number(in, LATE_RANK, last, 0));
+               : ta_advice_printf(
+                     advice,
+                     "Compare what rank %.0f does before its collectives with the others: its "
+                     "share of the work, the clock of its GPU, its host.",
+                     ta_ref_number(in, LATE_RANK, last, 0));
 }
 
 /* ---- transfer that nothing overlaps ---------------------------------------------------------- */

@@ -38,17 +38,21 @@ static const struct ta_ref reads[] = {
  * too slowly.  Of kernels that follow each other fusing joins two or more. */
 #define LEAST (1. / 3)
 
+/* Of the run: what is idle that long is what has to be known first. */
+#define MOSTLY 0.5
+
 /* The owners that the rule is about (set-up is setup.c's): what the title says, with the idle time
  * after it, and what to do. */
 static const struct owner {
     const char *owner, *what, *advice;
     const char *recorded; /* kind of idle time that recording explains */
     double least;         /* part of it that is saved whatever the reason is */
+    bool is_unknown;      /* why it idles was not recorded: recording again saves nothing */
 } owners[] = {
     {"host untraced", "What the host does was not recorded",
      "Record again with with_stack=True, or with ranges (record_function) around the phases of the "
      "program.",
-     "host untraced", LEAST},
+     "host untraced", LEAST, .is_unknown = true},
     {"host collective", "The host waits for other hosts",
      "Look at which host comes late, and move collectives to the GPU (NCCL).", NULL},
     {"within a graph", "Kernels of a graph wait for each other",
@@ -62,7 +66,8 @@ static const struct owner {
      "Look at what its stream waits for (events, copies, other streams), and at other devices.",
      NULL},
     {"launch not recorded", "The launches were not recorded",
-     "Record host and device together, and all threads: activities=[CPU, CUDA].", NULL, LEAST},
+     "Record host and device together, and all threads: activities=[CPU, CUDA].", NULL, LEAST,
+     .is_unknown = true},
     {"late start", "The GPU begins launched work late",
      "Look for other processes on the GPU, or work that was not recorded.", NULL},
     {"profiler", "The profiler holds the program up", "Record without stacks and memory.", NULL},
@@ -116,6 +121,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     /* A range of the program with most of it names the time. */
     const bool is_range =
         strcmp(owner->owner, "host untraced") == 0 && *where.function && where.share >= 0.5;
+    const bool is_unknown = owner->is_unknown && !is_range;
     const struct ta_gaps_asked gaps_asked = {GAPS, owned.place, owned.ns, &owner->owner, 1};
     const struct ta_gaps gaps = ta_gaps_find(in, &gaps_asked);
     const struct ta_recorded recorded =
@@ -142,11 +148,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                  "with_stack=True shows what it is."
                                : owner->advice,
             .details = gaps.n ? ta_gaps_sentence(in, advice, &gaps_asked, &gaps) : NULL,
-            .severity = TA_MEDIUM,
+            .severity = is_unknown && owned.share >= MOSTLY ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = gaps.n ? 3 : 2,
-            .saving_low_ns = ta_whole(owner->least * owned.ns),
-            .saving_high_ns = ta_whole(owned.ns),
+            .saving_low_ns = is_unknown ? TA_MISSING : ta_whole(owner->least * owned.ns),
+            .saving_high_ns = is_unknown ? TA_MISSING : ta_whole(owned.ns),
             .recorder_ns = recorded.ns,
             .recorder_most_ns = recorded.most_ns,
             .confidence = 0.4,

@@ -137,8 +137,8 @@ static bool is_spoken_for(const struct ta_refs *in, struct ta_slice class)
     double all = 0, known = 0, vector = 0;
     if (ta_slice_equal(class, TA_LIT("attention")))
         return true;
-    for (size_t i = 0; ta_slice_equal(class, TA_LIT("softmax")) &&
-                       i < ta_ref_rows(in, ATTENTION_BACKEND); i++)
+    for (size_t i = 0;
+         ta_slice_equal(class, TA_LIT("softmax")) && i < ta_ref_rows(in, ATTENTION_BACKEND); i++)
         if (ta_slice_starts(ta_ref_text(in, ATTENTION_BACKEND, i), "math"))
             return true; /* a part of attention */
     for (size_t i = 0; i < ta_ref_rows(in, CLASS); i++)

@@ -93,8 +93,8 @@ static const char *first_of_all(const struct ta_refs *in, struct ta_advice *advi
                    share_of(in, owned, "DistributedDataParallel") <= 0
                ? zero
                : ta_advice_printf(advice,
-                                  "%sPass broadcast_buffers=False to DistributedDataParallel if "
-                                  "buffers may differ: it copies them one by one. ",
+                                  "%sDistributedDataParallel copies its buffers one by one: pass "
+                                  "broadcast_buffers=False if they may differ between ranks. ",
                                   zero);
 }
 

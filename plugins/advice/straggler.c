@@ -214,7 +214,7 @@ static const char *what_to_do_with_clock(const struct slow_clock *slow)
     return isnan(slow->heat)
                ? "Find out why that clock is lower (`nvidia-smi -q -d PERFORMANCE,CLOCK`): a power "
                  "cap, a fixed clock, heat or another process on that GPU."
-               : "Improve the air flow or the fan curve of that GPU; a lower power limit "
+               : "Improve the cooling of that GPU (air flow, fans); a lower power limit "
                  "(nvidia-smi -pl) keeps its clock steady and costs less than the slowdown.";
 }
 

@@ -35,7 +35,7 @@ static const struct {
      "Keep the values that the host needs on the host (schedules and conditions are known before "
      "the loop), or read them one step later."},
     {{"nonzero", "masked_select", "argwhere", "unique", "aten::index"},
-     "Its result has as many elements as the data say, so the host has to wait for it: use "
+     "The size of its result depends on the data, so the host has to wait for it: use "
      "torch.where or a mask of fixed size, or compute the indices once before the loop."},
     {{"aten::to", "copy_", "aten::cpu"},
      "Copy results with non_blocking=True into pinned memory and read them after the loop or a "

@@ -4,11 +4,18 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *ta_first_sentence(const char *text, char buffer[TA_SENTENCE_MAX], const char **rest)
+/* The full stop of the first sentence, where another one follows; NULL else. */
+static const char *full_stop(const char *text)
 {
     const char *end = text;
     while ((end = strstr(end, ". ")) != NULL && !(end[2] >= 'A' && end[2] <= 'Z'))
         end++;
+    return end;
+}
+
+const char *ta_first_sentence(const char *text, char buffer[TA_SENTENCE_MAX], const char **rest)
+{
+    const char *end = full_stop(text);
     *rest = NULL;
     if (!end || (size_t)(end - text) + 2 > TA_SENTENCE_MAX)
         return text;
@@ -17,12 +24,23 @@ const char *ta_first_sentence(const char *text, char buffer[TA_SENTENCE_MAX], co
     return buffer;
 }
 
+size_t ta_sentences_within(const char *text, size_t most)
+{
+    size_t n = 0;
+    for (const char *end; (end = full_stop(text + n)) != NULL; n = (size_t)(end - text) + 2)
+        if (n && (size_t)(end - text) + 1 > most)
+            return n - 1;
+    return n == 0 || strlen(text) <= most ? strlen(text) : n - 1;
+}
+
 void ta_finding_shorten(struct ta_short_finding *out, const struct ta_report *report,
                         const struct ta_finding *finding)
 {
     const char *headline = ta_report_verdict(report)->headline;
     const size_t n = strlen(finding->title);
     const bool is_said = headline && n && strncmp(headline, finding->title, n) == 0;
-    out->title = is_said ? "The finding above" : finding->title;
     out->advice = finding->advice && *finding->advice ? finding->advice : NULL;
+    out->is_said = is_said && out->advice;
+    out->title =
+        out->is_said ? ta_first_sentence(out->advice, out->first, &out->advice) : finding->title;
 }

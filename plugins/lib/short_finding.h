@@ -7,9 +7,12 @@
 
 enum { TA_SENTENCE_MAX = 1024 };
 
+/* A finding with whose title the verdict begins is not said again: what to do takes its place. */
 struct ta_short_finding {
-    const char *title;  /* its own; "The finding above" where the verdict begins so */
-    const char *advice; /* NULL for nothing */
+    bool is_said;
+    const char *title;           /* its own, or the first sentence of its advice */
+    const char *advice;          /* what is left of it; NULL for nothing */
+    char first[TA_SENTENCE_MAX]; /* of which the title may be made: copy no such struct */
 };
 
 void ta_finding_shorten(struct ta_short_finding *out, const struct ta_report *report,
@@ -18,5 +21,8 @@ void ta_finding_shorten(struct ta_short_finding *out, const struct ta_report *re
 /* The first sentence of a text that has several, else the text; `rest`: what follows it, or NULL.
  */
 const char *ta_first_sentence(const char *text, char buffer[TA_SENTENCE_MAX], const char **rest);
+
+/* The length of as many first sentences of a text as have up to `most` bytes, at least of one. */
+size_t ta_sentences_within(const char *text, size_t most);
 
 #endif

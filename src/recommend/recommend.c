@@ -190,14 +190,14 @@ static void set_recorder_apart(struct ta_advice *advice, struct ta_finding *find
         return;
     if (recorder >= RECORDER_ALL * all) {
         finding->title =
-            ta_advice_printf(advice, "%s, which the recorder explains", finding->title);
+            ta_advice_printf(advice, "%s, which profiling itself causes", finding->title);
         finding->advice = ta_advice_printf(advice, "Record without %s.", advice->recorded);
         finding->saving_low_ns = finding->saving_high_ns = TA_MISSING;
         finding->severity = TA_INFO;
         return;
     }
-    finding->title = ta_advice_printf(advice, "%s; the recorder explains %s of it", finding->title,
-                                      explained(advice, recorder / 2, most, all));
+    finding->title = ta_advice_printf(advice, "%s; profiling itself causes %s of it",
+                                      finding->title, explained(advice, recorder / 2, most, all));
     finding->advice =
         ta_advice_printf(advice, "Record without %s first. %s", advice->recorded, finding->advice);
     finding->saving_high_ns = ta_whole(all - recorder / 2);
@@ -489,8 +489,8 @@ static bool tell_goals(struct ta_advice *advice)
 static const char *at_least(struct ta_advice *advice, const struct ta_finding *sum)
 {
     return ta_advice_printf(advice,
-                            "All findings together save at least %s (%s of the run), and less than "
-                            "their sum: some of them save the same time.",
+                            "All findings together save at least %s (%s of the run); savings "
+                            "overlap.",
                             ta_advice_number(advice, (double)sum->saving_low_ns, TA_UNIT_NS),
                             ta_advice_number(advice, sum->saving_low_share, TA_UNIT_RATIO));
 }
@@ -517,9 +517,7 @@ static const char *all_together(struct ta_advice *advice)
         return NULL;
     if (advice->of_devices && sum.saving_high_share >= SUM_MOST)
         return sum.saving_low_ns > 0 ? at_least(advice, &sum) : NULL;
-    return ta_advice_printf(advice,
-                            "All findings together save %s, the most if no two of them save the "
-                            "same time.",
+    return ta_advice_printf(advice, "All findings together save %s; savings may overlap.",
                             ta_saving_text(&sum, saving));
 }
 

@@ -595,7 +595,7 @@ const struct ta_scalar_def roofline_scalars[ROOFLINE_SCALARS] = {
          .doc = "FLOPs of the model divided by (the program's window × peak); shown only if the "
                 "FLOPs of 90 % of the time of GEMMs, convolutions and attention are known"},
     [ROOFLINE_PEAK_SHARE] =
-        {"busy_peak_share", "Share of peak while busy", TA_UNIT_RATIO, TA_HIGHER,
+        {"busy_peak_share", "Share of peak FLOP/s while busy", TA_UNIT_RATIO, TA_HIGHER,
          .doc = "FLOPs of the model divided by (GPU busy time × peak); shown together with `mfu`"},
     [ROOFLINE_KNOWN] = {"flops_known_share", "FLOPs known", TA_UNIT_RATIO, TA_NEUTRAL,
                         .doc = "Share of the time of GEMMs, convolutions and attention whose FLOPs "

@@ -75,6 +75,9 @@ static void put_figures(const struct page *page)
         ta_puts(page->out, "</dl>\n");
 }
 
+/* What has room in one line of the widest page. */
+enum { ADVICE_MOST = 130 };
+
 /* The first findings in short, each a link to the whole one. */
 static void put_first_findings(const struct page *page)
 {
@@ -98,8 +101,11 @@ static void put_first_findings(const struct page *page)
         if (*ta_saving_text(&of_run, saving))
             html_put(page, " <span class=\"gain\">saves %s</span>", saving);
         if (words.advice) {
+            char advice[TA_SENTENCE_MAX];
+            snprintf(advice, sizeof advice, "%.*s",
+                     (int)ta_sentences_within(words.advice, ADVICE_MOST), words.advice);
             ta_puts(page->out, " <span class=\"do\">");
-            html_prose(page, words.advice);
+            html_prose(page, advice);
             ta_puts(page->out, "</span>");
         }
         ta_puts(page->out, "</li>\n");
@@ -137,7 +143,7 @@ static void count_kinds(const struct ta_accounts *accounts, size_t *losses, size
 static void put_quality_line(const struct page *page)
 {
     static const char *const words[] = {
-        [TA_QUALITY_CLEAN] = "Data complete",
+        [TA_QUALITY_CLEAN] = "All data read",
         [TA_QUALITY_REPAIRED] = "Data repaired, nothing lost",
         [TA_QUALITY_LOSSY] = "Data incomplete",
     };
