@@ -61,7 +61,8 @@ class HostWaits(unittest.TestCase):
         self.assertEqual(found["host-waits"]["title"],
                          "Tensor.cpu makes the host wait for the GPU: 66.6 % of the run (30.0 ms)")
         self.assertEqual(found["host-waits"]["why"],
-                         "All of these waits are in app/pipeline.py:88 (decode) (30.0 ms in 5 calls).")
+                         "All of these waits are in app/pipeline.py:88 (decode) (30.0 ms in 5 "
+                         "calls).")
         self.assertEqual(self.headline, found["host-waits"]["title"] +
                          ". No device activity was recorded: host figures only.")
 
@@ -77,7 +78,8 @@ class HostWaits(unittest.TestCase):
         found = self.read("result.json", trace.text())["host-waits"]
         self.assertIn("synchronize makes the host wait for the GPU: ", found["title"])
         self.assertIn("of the run (10.0 ms)", found["title"])
-        self.assertIn("app/loop.py:20 (step) takes 79.9 % of these waits (8.01 ms in 10 calls)", found["why"])
+        self.assertIn("app/loop.py:20 (step) takes 79.9 % of these waits (8.01 ms in 10 calls)",
+                      found["why"])
 
     def test_other_functions(self):
         """A function of that name elsewhere, short waits, and computing."""
@@ -99,7 +101,8 @@ class HostWaits(unittest.TestCase):
         self.assertEqual(found["host-waits"]["title"],
                          "synchronize makes the host wait for the GPU: 70.0 % of the samples of "
                          "all call stacks (70)")
-        self.assertEqual(found["host-waits"]["why"], "loop.py:20 (step) takes 85.7 % of these waits.")
+        self.assertEqual(found["host-waits"]["why"],
+                         "loop.py:20 (step) takes 85.7 % of these waits.")
         self.assertEqual(self.headline, found["host-waits"]["title"] + ".")
 
 
