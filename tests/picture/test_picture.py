@@ -156,6 +156,23 @@ def check_telemetry(program, folder):
     assert told == wanted, (told[:3], wanted[:3])
 
 
+def check_overflow(program, folder):
+    """Where memory overflows into the host, the picture is of memory and power."""
+    with (folder / "dmon.txt").open(encoding="utf-8") as file:
+        lines = [line.split() for line in file]
+    memory, power = lines[0].index("fb"), lines[0].index("pwr")
+    # The header begins with "#Date", the rows with the date.
+    wanted = [(float(line[memory]) * 2**20, float(line[power]))
+              for line in lines if not line[0].startswith("#")]
+    report = read_report(program, folder)
+    told = [(row["gpu_memory_used"], row["gpu_power"])
+            for row in rows(report, "overview.telemetry")]
+    assert told == wanted, (told[:3], wanted[:3])
+    charts = [item["chart"] for section in report["sections"] for item in section["items"]
+              if item.get("id") == "overview.telemetry" and "chart" in item]
+    assert [y["column"] for y in charts[0]["y"]] == ["gpu_memory_used", "gpu_power"], charts
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
@@ -171,7 +188,8 @@ def main():
     check_stages(program, samples / "console-logs")
     check_sessions(program, folder.parent / "seeds" / "inf_agg")
     check_telemetry(program, folder.parent / "public" / "f05_nvidia_smi_query")
-    print(f"{len(TRACES) + 4} pictures add up")
+    check_overflow(program, folder.parent / "public" / "d02_dmon_sysmem_fallback")
+    print(f"{len(TRACES) + 5} pictures add up")
 
 
 main()

@@ -82,6 +82,7 @@ static const struct ta_ref reads[] = {
     [SAMPLE_CLOCK] = {"telemetry.timeline", "gpu_clock"},
     [SAMPLE_HEAT] = {"telemetry.timeline", "gpu_temperature"},
     [SAMPLE_POWER] = {"telemetry.timeline", "gpu_power"},
+    [SAMPLE_MEMORY] = {"telemetry.timeline", "gpu_memory_used"},
     [SAMPLE_CAPPED] = {"telemetry.timeline", "gpu_power_cap"},
     [SAMPLE_SLOWED] = {"telemetry.timeline", "gpu_thermal_slowdown"},
     [LEVELS_BYTES] = {"memory.levels", "block_bytes"},

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Telemetry alone: the clock of a device over time, and what lowers it. */
+/* Telemetry alone: the signals of a device over time that show what the first finding says. */
 #include "picture.h"
 
 #include <math.h>
 
-enum { TIME, CLOCK, HEAT, POWER, LIMIT };
+enum { TIME, CLOCK, HEAT, POWER, MEMORY, LIMIT };
 static const struct ta_column picture_telemetry_columns[] = {
     [TIME] = {"time_ns", "Time", TA_NS, .role = TA_IN_SERIES,
               .doc = "Time since the first sample of the run"},
@@ -14,33 +14,69 @@ static const struct ta_column picture_telemetry_columns[] = {
               .doc = "Temperature of the device"},
     [POWER] = {"gpu_power", "GPU power", TA_TYPE_NUMBER, TA_UNIT_WATT,
                .doc = "Power that the device draws"},
+    [MEMORY] = {"gpu_memory_used", "GPU memory", TA_BYTES_MEAN, .doc = "Device memory in use"},
     [LIMIT] = {"limit", "Limit", TA_TEXT, .role = TA_NOTE,
                .doc = "What lowers the clock at that time, as the driver reports"},
 };
 
 const struct ta_table_def picture_telemetry = {
     "overview.telemetry",
-    "Clock, temperature and power of the device in the first screen's picture",
+    "Clock, temperature, power and memory of the device in the first screen's picture",
     TA_COLUMNS(picture_telemetry_columns),
     .tier = TA_TIER_POINTS,
     .joining = TA_JOIN_NOT,
-    .doc = "Where telemetry is all that was recorded: the samples of one device as in "
-           "`telemetry.timeline`, of the device whose clock is limited most, else of the first. "
-           "Chart `picture`."};
+    .doc =
+        "Where telemetry is all that was recorded: the samples of one device as in "
+        "`telemetry.timeline`, of the device that is slowed most, else of the first. The chart has "
+        "its memory and power where memory overflows into the host, else the clock, with the "
+        "power at a power cap, else with the temperature. Chart `picture`."};
 
-#define TELEMETRY_CHART(titled, column, labelled)                                                  \
-    {                                                                                              \
-        .id = "picture", .title = (titled),                                                        \
-        .caption = "Samples of one device; shaded and named where something lowers its clock.",    \
-        .kind = TA_CHART_LINES, .steps = true, .x = &picture_telemetry_columns[TIME],             \
-        .y = {{&picture_telemetry_columns[CLOCK], "GPU clock", TA_INK_SERIES_1},                  \
-              {&picture_telemetry_columns[column], (labelled), TA_INK_SERIES_2}},                 \
-        .band = &picture_telemetry_columns[LIMIT]                                                 \
-    }
-static const struct ta_chart_def by_heat =
-    TELEMETRY_CHART("The GPU's clock and temperature", HEAT, "GPU temperature");
-static const struct ta_chart_def by_power =
-    TELEMETRY_CHART("The GPU's clock and power", POWER, "GPU power");
+#define TELEMETRY_CHART(titled, captioned, first, first_label, second, second_label)               \
+    .id = "picture", .title = (titled), .caption = (captioned), .kind = TA_CHART_LINES,            \
+    .steps = true, .x = &picture_telemetry_columns[TIME],                                          \
+    .y = {{&picture_telemetry_columns[first], (first_label), TA_INK_SERIES_1},                     \
+          {&picture_telemetry_columns[second], (second_label), TA_INK_SERIES_2}}
+#define CLOCK_CHART(titled, second, second_label)                                                  \
+    TELEMETRY_CHART(titled,                                                                        \
+                    "Samples of one device; shaded and named where something lowers its "          \
+                    "clock.",                                                                      \
+                    CLOCK, "GPU clock", second, second_label),                                     \
+        .band = &picture_telemetry_columns[LIMIT]
+
+/* What a picture shows; the columns of telemetry.timeline that it needs. */
+enum view { BY_HEAT, BY_POWER, BY_MEMORY };
+static const struct {
+    size_t first, second;
+    struct ta_chart_def chart;
+} views[] = {
+    [BY_HEAT] = {SAMPLE_CLOCK,
+                 SAMPLE_HEAT,
+                 {CLOCK_CHART("The GPU's clock and temperature", HEAT, "GPU temperature")}},
+    [BY_POWER] = {SAMPLE_CLOCK,
+                  SAMPLE_POWER,
+                  {CLOCK_CHART("The GPU's clock and power", POWER, "GPU power")}},
+    [BY_MEMORY] = {SAMPLE_MEMORY,
+                   SAMPLE_POWER,
+                   {TELEMETRY_CHART("The GPU's memory and power",
+                                    "Samples of one device: while its memory is full, it waits for "
+                                    "the host's and draws less power.",
+                                    MEMORY, "GPU memory", POWER, "GPU power")}},
+};
+
+/* What limits are shown by; others by heat.  Those with `least` come before all others where more
+ * than this share of the busy samples shows them: their findings are the first. */
+static const struct limit {
+    const char *word;
+    double least;
+    enum view view;
+} limits[] = {
+    {"host_memory", 0.05, BY_MEMORY},
+    {"gpu_thermal_slowdown", 0.03, BY_HEAT},
+    {"gpu_hardware_thermal_slowdown", 0.03, BY_HEAT},
+    {"temperature", 0.03, BY_HEAT},
+    {"gpu_power_cap", 1, BY_POWER},
+    {"power_limit", 1, BY_POWER},
+};
 
 /* Less of a device is no line. */
 enum { SAMPLES_LEAST = 3 };
@@ -60,28 +96,40 @@ static struct ta_cell limit_of(const struct picture *picture, size_t row)
     return ta_string(heat >= power ? "slowed by heat" : "power cap");
 }
 
-/* The row of telemetry.limits that matters most: heat where there is any, whose finding is
- * the first, else the limit of most samples; SIZE_MAX without any. */
+/* The row of telemetry.limits that matters most; SIZE_MAX without any. */
 static size_t find_limit(const struct picture *picture)
 {
-    size_t best = SIZE_MAX;
-    for (size_t i = 0; i < ta_ref_rows(picture->in, LIMIT_SHARE); i++)
-        if (ta_ref_reads(picture->in, LIMIT_NAME, i, "gpu_thermal_slowdown") &&
-            (best == SIZE_MAX || ta_ref_number(picture->in, LIMIT_SHARE, i, 0) >
-                                     ta_ref_number(picture->in, LIMIT_SHARE, best, 0)))
-            best = i;
-    return best == SIZE_MAX ? ta_ref_largest(picture->in, LIMIT_SHARE) : best;
+    for (size_t k = 0; k < TA_LENGTH(limits); k++) {
+        size_t best = SIZE_MAX;
+        double most = limits[k].least;
+        for (size_t i = 0; i < ta_ref_rows(picture->in, LIMIT_SHARE); i++)
+            if (ta_ref_reads(picture->in, LIMIT_NAME, i, limits[k].word) &&
+                ta_ref_number(picture->in, LIMIT_SHARE, i, 0) > most) {
+                most = ta_ref_number(picture->in, LIMIT_SHARE, i, 0);
+                best = i;
+            }
+        if (best != SIZE_MAX)
+            return best;
+    }
+    return ta_ref_largest(picture->in, LIMIT_SHARE);
 }
 
-/* A sample of the device: of the one whose clock is limited most, else of the first whose clock is
- * known; SIZE_MAX without any. */
-static size_t find_device(const struct picture *picture)
+static enum view view_of(const struct picture *picture, size_t limit)
 {
-    const size_t limit = find_limit(picture);
+    for (size_t k = 0; k < TA_LENGTH(limits) && limit != SIZE_MAX; k++)
+        if (ta_ref_reads(picture->in, LIMIT_NAME, limit, limits[k].word))
+            return limits[k].view;
+    return BY_HEAT;
+}
+
+/* A sample of the device of a limit, else of the first device, of those whose signal is known;
+ * SIZE_MAX without any. */
+static size_t find_device(const struct picture *picture, size_t limit, size_t signal)
+{
     const bool is_limited = limit < ta_ref_rows(picture->in, LIMIT_SHARE);
-    for (size_t i = 0; i < ta_ref_rows(picture->in, SAMPLE_CLOCK); i++) {
+    for (size_t i = 0; i < ta_ref_rows(picture->in, signal); i++) {
         const int64_t device = ta_ref_integer(picture->in, SAMPLE_DEVICE, i);
-        if (device == TA_MISSING || isnan(sample(picture, SAMPLE_CLOCK, i)))
+        if (device == TA_MISSING || isnan(sample(picture, signal, i)))
             continue;
         if (!is_limited || (device == ta_ref_integer(picture->in, LIMIT_DEVICE, limit) &&
                             ta_ref_integer(picture->in, SAMPLE_RANK, i) ==
@@ -99,32 +147,36 @@ static bool is_same_device(const struct picture *picture, size_t a, size_t b)
                ta_ref_integer(picture->in, SAMPLE_DEVICE, b);
 }
 
-bool picture_of_telemetry(const struct picture *picture)
+/* Draws the device of a limit; false where too little was sampled for it. */
+static bool draw(const struct picture *picture, size_t limit, enum view view)
 {
-    const size_t device = find_device(picture);
-    size_t n = 0, hot = 0, power = 0;
-    if (device == SIZE_MAX || ta_ref_rows(picture->in, LEVELS_BYTES) > 0)
-        return false;
-    for (size_t i = device; i < ta_ref_rows(picture->in, SAMPLE_CLOCK); i++)
+    const size_t device = find_device(picture, limit, views[view].first);
+    const size_t rows = ta_ref_rows(picture->in, SAMPLE_TIME);
+    size_t n = 0, both = 0;
+    for (size_t i = device; i < rows; i++)
         if (is_same_device(picture, i, device)) {
             n++;
-            hot += isnan(sample(picture, SAMPLE_HEAT, i)) ? 0 : 1;
-            power += isnan(sample(picture, SAMPLE_POWER, i)) ? 0 : 1;
+            both += isnan(sample(picture, views[view].second, i)) ? 0 : 1;
         }
-    const size_t limit = find_limit(picture);
-    const bool is_capped =
-        limit != SIZE_MAX && ta_ref_reads(picture->in, LIMIT_NAME, limit, "gpu_power_cap");
-    if (n < SAMPLES_LEAST || (hot < SAMPLES_LEAST && power < SAMPLES_LEAST))
+    if (n < SAMPLES_LEAST || both < SAMPLES_LEAST)
         return false;
-    for (size_t i = device; i < ta_ref_rows(picture->in, SAMPLE_CLOCK); i++)
+    for (size_t i = device; i < rows; i++)
         if (is_same_device(picture, i, device))
-            TA_ROW(picture->out, picture_telemetry,
-                   [TIME] = ta_int(ta_ref_integer(picture->in, SAMPLE_TIME, i)),
+            TA_ROW(picture->out,
+                   picture_telemetry, [TIME] = ta_int(ta_ref_integer(picture->in, SAMPLE_TIME, i)),
                    [CLOCK] = ta_num(sample(picture, SAMPLE_CLOCK, i)),
                    [HEAT] = ta_num(sample(picture, SAMPLE_HEAT, i)),
                    [POWER] = ta_num(sample(picture, SAMPLE_POWER, i)),
+                   [MEMORY] = ta_num(sample(picture, SAMPLE_MEMORY, i)),
                    [LIMIT] = limit_of(picture, i));
-    const bool is_power = power >= SAMPLES_LEAST && (is_capped || hot < SAMPLES_LEAST);
-    ta_draw(picture->out, &picture_telemetry, is_power ? &by_power : &by_heat);
+    ta_draw(picture->out, &picture_telemetry, &views[view].chart);
     return true;
+}
+
+bool picture_of_telemetry(const struct picture *picture)
+{
+    const size_t limit = find_limit(picture);
+    return ta_ref_rows(picture->in, LEVELS_BYTES) == 0 &&
+           (draw(picture, limit, view_of(picture, limit)) || draw(picture, limit, BY_HEAT) ||
+            draw(picture, limit, BY_POWER));
 }
