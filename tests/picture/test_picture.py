@@ -133,8 +133,35 @@ def check_stages(program, sample):
             assert segment["start_ns"] == end, (sample, segment)
             end += segment["dur_ns"]
         for segment in segments:  # each is named with its share of the whole
+            if len(lanes) > 1:
+                continue
             share = float(segment["label"].replace("\u202f", " ").split()[-2])
             assert abs(share - 100 * segment["dur_ns"] / end) < 0.06, (sample, segment, end)
+    return lanes
+
+
+def check_stages_of_ranks(program, sample, ranks):
+    """Each rank has a lane, with the same class for the same stage, in the same order."""
+    lanes = check_stages(program, sample)
+    assert list(lanes) == [f"rank {rank}" for rank in range(ranks)], list(lanes)
+    classes = {}
+    for segments in lanes.values():
+        for segment in segments:
+            assert classes.setdefault(segment["label"], segment["class"]) == segment["class"]
+        order = [segment["class"] for segment in segments]
+        numbers = [int(word.split()[1]) for word in order if word.startswith("stage ")]
+        assert numbers == sorted(numbers), (sample, order)
+    return lanes
+
+
+def check_slow_stage(program, sample):
+    """The rank that takes longest for a stage shows it."""
+    lanes = check_stages_of_ranks(program, sample, 4)
+    named = {segment["label"]: segment["dur_ns"] for segment in lanes["rank 2"]}
+    others = [next(segment["dur_ns"] for segment in lanes[lane]
+                   if segment["label"] == "multi_block/prepare_sample")
+              for lane in lanes if lane != "rank 2"]
+    assert named["multi_block/prepare_sample"] > 3 * max(others), (named, others)
 
 
 def check_sessions(program, file):
@@ -186,10 +213,12 @@ def main():
     samples = pathlib.Path(__file__).resolve().parents[2] / "samples"
     check_stages(program, samples / "framepack-pair" / "regressed")
     check_stages(program, samples / "console-logs")
+    check_stages_of_ranks(program, samples / "inferix-4ranks", 4)
+    check_slow_stage(program, samples / "diffulex")
     check_sessions(program, folder.parent / "seeds" / "inf_agg")
     check_telemetry(program, folder.parent / "public" / "f05_nvidia_smi_query")
     check_overflow(program, folder.parent / "public" / "d02_dmon_sysmem_fallback")
-    print(f"{len(TRACES) + 5} pictures add up")
+    print(f"{len(TRACES) + 7} pictures add up")
 
 
 main()

@@ -61,10 +61,12 @@ static const struct ta_ref reads[] = {
     [STAGE_NAME] = {"stages.by_name", "stage"},
     [STAGE_TIME] = {"stages.by_name", "total_ns"},
     [STAGE_SHARE] = {"stages.by_name", "share"},
+    [STAGE_SHARE_OF] = {"stages.by_name", "share_of"},
     [DERIVED_RANK] = {"stages.derived", "rank"},
     [DERIVED_NAME] = {"stages.derived", "stage"},
     [DERIVED_TIME] = {"stages.derived", "total_ns"},
     [DERIVED_SHARE] = {"stages.derived", "share"},
+    [DERIVED_SHARE_OF] = {"stages.derived", "share_of"},
     [HOST_RANK] = {"run.host_time", "rank"},
     [HOST_CLASS] = {"run.host_time", "class"},
     [HOST_TIME] = {"run.host_time", "total_ns"},
@@ -147,7 +149,8 @@ static const struct ta_column picture_columns[] = {
          .doc = "Duration of the segment; the segments of a device's lane add up to the window"},
     [CLASS] = {"class", "Class", TA_TEXT, .doc = "What the time goes to"},
     [LABEL] = {"label", "Label", TA_TEXT, .role = TA_NOTE,
-               .doc = "Text of the segment, with its share of the window"},
+               .doc = "Text of the segment, with its share of the window unless it is a stage of "
+                      "one of several ranks"},
 };
 
 #define CHART_OF(titled, captioned)                                                                \
@@ -169,7 +172,8 @@ static const struct ta_table_def picture = {
         "time between its first and last work by cause. Ranks: "
         "one lane each, with compute, waiting for other ranks, communication, copies and idle "
         "time; of more than eight ranks, those that wait least and most. The host alone: what its "
-        "operators compute, and collectives that none covers. Only the phases are in "
+        "operators compute, and collectives that none covers. Stages: those of each rank that do "
+        "not enclose others, in one order. Only the phases are in "
         "time order; the other segments are sorted by size. When several kinds of work run at "
         "once, the first of these counts: GEMM, attention, convolution, pointwise, other "
         "kernels, communication, copies. Chart `picture`.",
@@ -196,9 +200,10 @@ static const struct {
          "Where the host's time goes",
          "The program's window as one bar: what operators compute, collectives that no operator "
          "covers, and the rest. No device activity was recorded.")},
-    {picture_of_stages,
-     CHART_OF("Where the session's time goes", "The stages of one rank as shares of its session. "
-                                               "Stages that enclose others are left out.")},
+    {picture_of_stages, CHART_OF("Where the session's time goes",
+                                 "The stages of each rank in one order. Stages that "
+                                 "enclose others are left out. Of more than eight ranks the first "
+                                 "are shown, and the one that takes longest.")},
     {picture_of_sessions,
      CHART_OF("The session of each rank",
               "How long the session of each rank takes; of more than eight ranks those that take "
