@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     RANK,
@@ -262,7 +263,9 @@ static bool open_sites(const struct ta_refs *in, size_t device, bool is_state, s
 
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
-    (void)worst;
+    /* What the places say of it already. */
+    if (worst && strcmp(worst->id, "memory-history") == 0)
+        ta_line_covers_finding(line);
     const size_t device = ta_ref_largest(in, PEAK_ALLOCATED);
     if (device == SIZE_MAX || isnan(ta_ref_number(in, PEAK_RESERVED, device, NAN)))
         return;
