@@ -15,7 +15,7 @@ const struct ta_kind picture_kinds[] = {
     [PICTURE_COPY] = {"copies", "copies", TA_INK_MEMCPY},
     [PICTURE_LAUNCH] = {"launch", "idle, launches come late", TA_INK_IDLE},
     [PICTURE_SYNC] = {"sync", "idle, the host waited for the GPU", TA_INK_IDLE_SYNC},
-    [PICTURE_INPUT] = {"input", "idle, data is loaded", TA_INK_IDLE_INPUT},
+    [PICTURE_INPUT] = {"input", "idle, waiting for data", TA_INK_IDLE_INPUT},
     [PICTURE_COMPUTATION] = {"host computation", "idle, the host computes", TA_INK_IDLE_COMPUTE},
     [PICTURE_ALLOCATION] = {"allocation", "idle, memory is allocated", TA_INK_IDLE_ALLOCATE},
     [PICTURE_SETUP] = {"setup", "idle, set-up or compilation", TA_INK_IDLE_SETUP},
@@ -187,20 +187,20 @@ static const struct {
 } pictures[] = {
     {picture_of_ranks,
      CHART_OF(
-         "Where each rank's time goes",
+         "Where each rank's time goes, by kind of work",
          "Each rank's window, split by what the time goes to; the parts are not in time order.")},
     {picture_of_diffusion, CHART_OF("Phases and steps, and what the GPU does in them",
                                     "Phases and steps in time order; below each, what the GPU does "
                                     "in it, largest part first.")},
-    {picture_of_device,
-     CHART_OF("Where the GPU's time goes", "The program's window as one bar: what the kernels do, "
-                                           "largest part first, then idle time by cause.")},
+    {picture_of_device, CHART_OF("Where the GPU's time goes, by kind of work",
+                                 "The program's window as one bar: what the kernels do, "
+                                 "largest part first, then idle time by cause.")},
     {picture_of_host,
      CHART_OF(
-         "Where the host's time goes",
+         "Where the host's time goes, by kind of work",
          "The program's window as one bar: what operators compute, collectives that no operator "
          "covers, and the rest. No device activity was recorded.")},
-    {picture_of_stages, CHART_OF("Where the session's time goes",
+    {picture_of_stages, CHART_OF("Where the session's time goes, by stage",
                                  "The stages of each rank in one order. Stages that "
                                  "enclose others are left out. Of more than eight ranks the first "
                                  "are shown, and the one that takes longest.")},
