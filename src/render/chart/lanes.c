@@ -197,7 +197,17 @@ static int largest_first(const void *left, const void *right)
     return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
-/* The kinds that occur by their time, all lanes together; returns how many, and sets `sum`. */
+/* Stretches such as phases stand in the order of time, and so does what is below them. */
+static bool is_in_time_order(const struct lanes *lanes)
+{
+    for (size_t i = 0; i < lanes->n_segments; i++)
+        if (lanes->segments[i].kind->ink == TA_INK_BAND)
+            return true;
+    return false;
+}
+
+/* The kinds that occur with their time, all lanes together: in the order of the bars, or where that
+ * is one of time, by their time.  Returns how many, and sets `sum`. */
 static size_t add_up(const struct lanes *lanes, struct total totals[KINDS_MOST], double *sum)
 {
     size_t n = 0;
@@ -216,7 +226,8 @@ static size_t add_up(const struct lanes *lanes, struct total totals[KINDS_MOST],
         totals[at].time += segment->length;
         *sum += segment->length;
     }
-    qsort(totals, n, sizeof *totals, largest_first);
+    if (is_in_time_order(lanes))
+        qsort(totals, n, sizeof *totals, largest_first);
     return n;
 }
 
@@ -228,17 +239,19 @@ static double draw_legend(struct ta_layout *layout, const struct lanes *lanes, d
     struct total totals[KINDS_MOST];
     struct ta_legend_entry entries[KINDS_MOST];
     double sum;
-    size_t n = add_up(lanes, totals, &sum);
-    while (n > 1 && totals[n - 1].time < least_share * sum)
-        n--;
+    const size_t kinds = add_up(lanes, totals, &sum);
+    size_t n = 0;
     const char *parts = "";
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < kinds; i++) {
+        if (totals[i].time < least_share * sum)
+            continue;
         const char *share = ta_pen_value(layout, totals[i].time / sum, TA_UNIT_RATIO);
         const char *label = *totals[i].kind->label
                                 ? ta_pen_printf(layout, "%s %s", totals[i].kind->label, share)
                                 : totals[i].named;
-        entries[i] = (struct ta_legend_entry){totals[i].kind->ink, TA_MARK_RECT, label};
-        parts = ta_pen_printf(layout, "%s%s%s", parts, i ? ", " : "", label);
+        entries[n] = (struct ta_legend_entry){totals[i].kind->ink, TA_MARK_RECT, label};
+        parts = ta_pen_printf(layout, "%s%s%s", parts, n ? ", " : "", label);
+        n++;
     }
     const char *whole = ta_pen_value(layout, lanes->to - lanes->from, lanes->unit);
     layout->summary = n ? ta_pen_printf(layout, "Of %s: %s.", whole, parts)
