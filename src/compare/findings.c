@@ -169,16 +169,17 @@ static bool is_no_slower(const struct diff *diff)
     return ratio_of(diff) <= SLOWER;
 }
 
-/* Whether it changed, by more than a detail of the run. */
+/* Whether it changed, by more than a detail of the run.  Without a saving only what is severe is
+ * news: most of the others are about the recording. */
 static enum news news_of(const struct diff *diff, const struct pair *pair)
 {
     const struct ta_finding *shown = shown_of(pair);
     const int side = pair->of[TA_DIFF_NEW] ? TA_DIFF_NEW : TA_DIFF_BASE;
     const int64_t run = ta_run_time(diff->registry, diff->shown[side]);
     const bool is_large = run == TA_MISSING || !pair->is_known[side]
-                              ? shown->severity >= TA_MEDIUM
+                              ? shown->severity >= TA_HIGH
                               : (double)llabs(change_of(pair)) >= LEAST_OF_RUN * (double)run;
-    if (!is_large || shown->about_input || shown->severity < TA_LOW)
+    if (!is_large || shown->severity < TA_LOW)
         return NO_NEWS;
     if (!pair->of[TA_DIFF_NEW]) /* of a slower run it may only be a smaller share */
         return is_slower(diff) ? NO_NEWS : WENT;

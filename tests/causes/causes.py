@@ -248,7 +248,7 @@ CAUSES = {
     "C17": Cause("quantized weights dequantized at each call", (), r"quanti|fp8|float8|nf4",
                  dequantized),
     "C18": Cause("timing without synchronizing", (), r"synchron|first step", None,
-                 texts.unsynchronized),
+                 texts.unsynchronized, places=4),  # what saves time comes first
     # What is found besides the causes of the threads.
     "launching": Cause("a host that launches too slowly", (), r"launch", launching, alone=True),
     "straggler": Cause("one rank slower than the others", (), r"straggler|late|slow", straggler,
