@@ -12,6 +12,7 @@
 /* Points. */
 enum {
     ROW = 26,
+    ROW_OF_MANY = 18,
     GAP = 6,
     INSET = 3,
     NAME_LINE = 14,
@@ -22,6 +23,8 @@ enum {
 /* Narrower than this the names of lanes stand above them. */
 enum { NARROW = 420 };
 enum { KINDS_MOST = 64 };
+/* More lanes than these are lower, so that findings stand on the same screen. */
+enum { LANES_WHOLE = 5 };
 
 struct segment {
     size_t lane;
@@ -130,10 +133,15 @@ static const char *label_for(struct ta_layout *layout, const char *label, double
     return NULL;
 }
 
+static double row_of(const struct lanes *lanes)
+{
+    return lanes->n > LANES_WHOLE ? ROW_OF_MANY : ROW;
+}
+
 static double top_of(const struct lanes *lanes, size_t lane)
 {
     const double above = lanes->is_narrow ? NAME_LINE : 0;
-    return (double)lane * (ROW + GAP + above) + above;
+    return (double)lane * (row_of(lanes) + GAP * row_of(lanes) / ROW + above) + above;
 }
 
 static void draw_segment(struct ta_layout *layout, const struct lanes *lanes,
@@ -150,10 +158,10 @@ static void draw_segment(struct ta_layout *layout, const struct lanes *lanes,
         layout, "%s · %s · %s · %s", lanes->names[segment->lane], named,
         ta_pen_value(layout, segment->length, lanes->unit),
         ta_pen_value(layout, segment->length / (lanes->to - lanes->from), TA_UNIT_RATIO));
-    ta_pen_rect(layout, kind->ink, x, y, drawn, ROW, tip);
+    ta_pen_rect(layout, kind->ink, x, y, drawn, row_of(lanes), tip);
     const char *label = label_for(layout, segment->label, drawn - 2 * INSET);
     if (label)
-        ta_pen_text_in(layout, kind->ink, x, y, drawn, ROW, label);
+        ta_pen_text_in(layout, kind->ink, x, y, drawn, row_of(lanes), label);
 }
 
 /* ---- the frame ------------------------------------------------------------------------------- */
@@ -176,7 +184,7 @@ static void draw_names(struct ta_layout *layout, const struct lanes *lanes)
         const double y = top_of(lanes, i);
         ta_pen_text(layout, TA_INK_TEXT, TA_FACE_SMALL,
                     lanes->is_narrow ? TA_ANCHOR_START : TA_ANCHOR_END, lanes->is_narrow ? 0 : room,
-                    lanes->is_narrow ? y - 4 : y + ROW * 0.64, name,
+                    lanes->is_narrow ? y - 4 : y + row_of(lanes) * 0.64, name,
                     name == lanes->names[i] ? NULL : lanes->names[i]);
     }
 }
@@ -264,7 +272,7 @@ static void draw(struct ta_layout *layout, struct lanes *lanes)
 {
     place_names(layout, lanes);
     const struct ta_plot plot = {lanes->left, 0, layout->width - lanes->left,
-                                 top_of(lanes, lanes->n - 1) + ROW};
+                                 top_of(lanes, lanes->n - 1) + row_of(lanes)};
     const struct ta_axis axis =
         ta_guide_fit(layout, 0, lanes->to - lanes->from, lanes->unit, plot.w);
     draw_names(layout, lanes);
