@@ -101,7 +101,9 @@ class Mpi(ProcessTest):
         done = self.run_mpi(3, "help")
         self.assertEqual(done.stdout, self.expect(0, "help").stdout)
 
-    def test_a_process_that_is_killed_ends_the_job(self):
+    def end_by_kill(self):
+        """The exit status of a job one of whose processes is killed; None where the launcher does
+        not notice it."""
         with subprocess.Popen([*launcher(2), MPI, "aggregate", "-q", "-o", "out", str(SAMPLE)],
                               cwd=self.folder, env=of_root(), stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL, start_new_session=True) as job:
@@ -111,7 +113,16 @@ class Mpi(ProcessTest):
                     os.kill(mine[1][0], signal.SIGKILL)
                     break
                 time.sleep(0.005)
-            self.assertNotEqual(job.wait(60), 0)
+            try:
+                return job.wait(60)
+            except subprocess.TimeoutExpired:
+                os.killpg(job.pid, signal.SIGKILL)
+                return None
+
+    def test_a_process_that_is_killed_ends_the_job(self):
+        """Open MPI may miss the death of a process that it is about to start: then again."""
+        status = next(filter(lambda s: s is not None, (self.end_by_kill() for _ in range(3))), None)
+        self.assertNotIn(status, (None, 0))
         left = [p for p in self.folder.rglob("*") if not p.name.startswith(".")]
         self.assertEqual(left, [])
 
