@@ -212,7 +212,7 @@ static void advise_chains(struct ta_ctx *ctx, const struct ta_refs *in, struct t
                                                  where)
                               : "Compile this part too, or find the graph break before it "
                                 "with TORCH_LOGS=graph_breaks.")
-                    : "Fuse them with torch.compile of the module around them.",
+                    : "Fuse these chains with torch.compile of the module around them.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,

@@ -204,7 +204,7 @@ static const char *what_to_do(const struct ta_refs *in, const struct vector *vec
         return ta_advice_printf(
             advice,
             "Compute in fp16 (torch.autocast(\"cuda\", torch.float16), or weights of that type): "
-            "the tensor cores of %s take no wider type.",
+            "the tensor cores of %s support fp16 alone.",
             device->architecture ? device->architecture : device->words);
     const char *tf32 = !gemms         ? "torch.backends.cudnn.allow_tf32 = True"
                        : convolutions ? "torch.set_float32_matmul_precision(\"high\") and "

@@ -132,10 +132,12 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 ta_advice_number(advice, excess.value, TA_UNIT_RATIO),
                 others == 1 ? "other rank"
                             : ta_advice_printf(advice, "median of the other %d ranks", others)),
-            .advice =
-                "Compare clock, temperature and power of its GPU with the others "
-                "(`nvidia-smi dmon`), other processes on it and on its cores, and the work it "
-                "has been given.",
+            .advice = ta_advice_printf(
+                advice,
+                "Compare rank %.0f with the others: the work it has been given, other processes on "
+                "its cores and its GPU, and clock, temperature and power of that GPU "
+                "(`nvidia-smi dmon`).",
+                rank.value),
             .details = "Ranks that work on one video wait for it in every step; of independent "
                        "ranks the run ends with the last.",
             .severity = excess.value > 0.25 ? TA_HIGH : TA_MEDIUM,
