@@ -199,7 +199,7 @@ static void set_recorder_apart(struct ta_advice *advice, struct ta_finding *find
     finding->title = ta_advice_printf(advice, "%s; profiling itself causes %s of it",
                                       finding->title, explained(advice, recorder / 2, most, all));
     finding->advice =
-        ta_advice_printf(advice, "Record without %s first. %s", advice->recorded, finding->advice);
+        ta_advice_printf(advice, "%s Record without %s first.", finding->advice, advice->recorded);
     finding->saving_high_ns = ta_whole(all - recorder / 2);
     finding->confidence *= 1 - recorder / all;
 }
