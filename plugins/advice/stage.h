@@ -3,18 +3,14 @@
 #ifndef TA_ADVICE_STAGE_H
 #define TA_ADVICE_STAGE_H
 
+#include "lib/stage_roles.h"
+
 #include <traceanalyze/rule.h>
 
-/* Whether the stage turns prompts into embeddings.  "load model → text encode" is the time between
- * two events, of which neither says what was done. */
+/* Whether the stage turns prompts into embeddings. */
 static inline bool is_text_encoding(struct ta_slice name)
 {
-    static const char *const words[] = {"text_enc", "text enc",      "text-enc",      "textenc",
-                                        "prompt_e", "encode_prompt", "encode prompt", NULL};
-    if (ta_slice_has_word(name, "→"))
-        return false;
-    return ta_slice_has_any(name, words) ||
-           (ta_slice_has_word(name, "encode") && ta_slice_has_word(name, "text"));
+    return stage_role(name) == STAGE_TEXT;
 }
 
 #endif

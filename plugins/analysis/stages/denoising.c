@@ -5,7 +5,7 @@
  * a run.  Their sum is a stage like the recorded ones, unless one of these is about it:
  *
  *   1. One whose name says so (diffusion, denoising, sampling) and that is as long: then there is
- *      no other.
+ *      no other.  The sum that a console prints is only where no rank has the parts alone.
  *   2. One that holds it, because its name says so (inference, generation, pipeline) and it is as
  *      long: denoising is in there.
  *   3. The shortest that is as long and may hold it, where all of them and denoising, one after
@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-static const char *const are_denoising[] = {"diffusion", "denois", "sampling", NULL};
+#define DENOISING "denoising"
 static const char *const hold_it[] = {"infer", "generat", "pipeline", "forward", "total", NULL};
 /* Parts of a run that have no denoising in them. */
 static const char *const come_beside[] = {"load",  "init",   "checkpoint", "vae",    "decod",
@@ -56,12 +56,26 @@ static bool is_in_group(const struct stage *stage, int64_t rank)
     return stage->row[RANK] == rank && ta_slice_equal(stage->group, TA_LIT(INFERIX_GROUP));
 }
 
-static bool is_recorded(const struct stages *stages, int64_t rank, const struct made *made)
+/* Whether the stage is the denoising of its rank, or longer. */
+static bool is_denoising(const struct stage *stage, int64_t rank, const struct made *made)
+{
+    return is_in_group(stage, rank) && stage_role(stage->name) == STAGE_DENOISE &&
+           ROUNDING * (double)total_of(stage) >= (double)made->total_ns;
+}
+
+/* Whether a console prints the sum of the parts, which are known each. */
+static bool is_sum(const struct stage *stage, const struct made *made)
+{
+    return is_printed(stage) && is_as_printed(total_of(stage), made->total_ns, made->calls + 1);
+}
+
+/* `but_printed`: by a stage that is not the sum of the parts, as a console prints it. */
+static bool is_recorded(const struct stages *stages, int64_t rank, const struct made *made,
+                        bool but_printed)
 {
     for (size_t i = 0; i < stages->n; i++)
-        if (is_in_group(&stages->at[i], rank) &&
-            ta_slice_has_any(stages->at[i].name, are_denoising) &&
-            ROUNDING * (double)total_of(&stages->at[i]) >= (double)made->total_ns)
+        if (is_denoising(&stages->at[i], rank, made) &&
+            !(but_printed && is_sum(&stages->at[i], made)))
             return true;
     return false;
 }
@@ -106,7 +120,7 @@ static bool add(struct stages *stages, int64_t rank, const struct made *made)
     *copy = *made;
     struct stage *stage = &stages->at[stages->n];
     *stage = (struct stage){.row = row,
-                            .name = TA_LIT("denoising"),
+                            .name = TA_LIT(DENOISING),
                             .source = ta_slice_of(made->of),
                             .group = TA_LIT(INFERIX_GROUP),
                             .made = copy};
@@ -115,27 +129,54 @@ static bool add(struct stages *stages, int64_t rank, const struct made *made)
     return true;
 }
 
-/* Without a session and without another stage it would be all of nothing known; what takes longer
- * than the session did not run one after the other. */
+/* The denoising of a rank that no stage is about.  Without a session and without another stage it
+ * would be all of nothing known; what takes longer than the session did not run one after the
+ * other. */
+static bool find_made(const struct stages *stages, const struct ta_refs *in, int64_t rank,
+                      bool but_printed, double *values, struct made *made)
+{
+    struct made steps = sum_up(in, STEPS_RANK, STEPS_TIME, rank, values);
+    struct made blocks = sum_up(in, BLOCKS_RANK, BLOCKS_TIME, rank, values);
+    steps.of = "steps";
+    blocks.of = "blocks";
+    *made = ROUNDING * (double)blocks.total_ns >= (double)steps.total_ns ? blocks : steps;
+    const int64_t run_ns = sessions_of(stages, rank, TA_LIT(INFERIX_GROUP));
+    const bool fits = run_ns == TA_MISSING
+                          ? has_stages(stages, rank)
+                          : (double)made->total_ns <= ROUNDING_OF_SUM * (double)run_ns;
+    return made->total_ns > 0 && fits && !is_cut(stages, rank) &&
+           !is_recorded(stages, rank, made, but_printed);
+}
+
+/* What a console prints of the rank is the stage that was added, under another name. */
+static void join_printed(struct stages *stages, int64_t rank, const struct made *made)
+{
+    for (size_t i = 0; i < stages->n; i++) {
+        struct stage *stage = &stages->at[i];
+        if (!stage->made && is_denoising(stage, rank, made) && is_sum(stage, made)) {
+            stage->inside = TA_LIT(DENOISING);
+            stage->encloses = true; /* no share next to it */
+        }
+    }
+}
+
+/* A console, which mostly one rank has, prints the sum as a stage.  Where other ranks have the
+ * parts alone, it is the sum of all of them. */
 bool add_denoising(struct stages *stages, const struct ta_refs *in)
 {
     const size_t most = ta_ref_rows(in, STEPS_TIME) + ta_ref_rows(in, BLOCKS_TIME);
+    const size_t n = ta_ref_rows(in, DIFFUSION_RANK);
     double *values = calloc(most + 1, sizeof *values);
-    bool done = values != NULL;
-    for (size_t i = 0; done && i < ta_ref_rows(in, DIFFUSION_RANK); i++) {
+    bool done = values != NULL, is_made = false;
+    struct made made;
+    for (size_t i = 0; done && !is_made && i < n; i++)
+        is_made = find_made(stages, in, ta_ref_integer(in, DIFFUSION_RANK, i), false, values, &made);
+    for (size_t i = 0; done && is_made && i < n; i++) {
         const int64_t rank = ta_ref_integer(in, DIFFUSION_RANK, i);
-        struct made steps = sum_up(in, STEPS_RANK, STEPS_TIME, rank, values);
-        struct made blocks = sum_up(in, BLOCKS_RANK, BLOCKS_TIME, rank, values);
-        steps.of = "steps";
-        blocks.of = "blocks";
-        const struct made made =
-            ROUNDING * (double)blocks.total_ns >= (double)steps.total_ns ? blocks : steps;
-        const int64_t run_ns = sessions_of(stages, rank, TA_LIT(INFERIX_GROUP));
-        const bool fits = run_ns == TA_MISSING
-                              ? has_stages(stages, rank)
-                              : (double)made.total_ns <= ROUNDING_OF_SUM * (double)run_ns;
-        if (made.total_ns > 0 && fits && !is_cut(stages, rank) && !is_recorded(stages, rank, &made))
-            done = add(stages, rank, &made);
+        if (!find_made(stages, in, rank, true, values, &made))
+            continue;
+        join_printed(stages, rank, &made);
+        done = add(stages, rank, &made);
     }
     free(values);
     return done;
@@ -233,7 +274,7 @@ const struct ta_table_def stages_derived = {
         "`denoising`, from the diffusion blocks, or from the steps if there are no blocks. Without "
         "it the stages of a session would not show where most of its time goes. There is none if a "
         "recorded stage covers it (its name has `diffusion`, `denois` or `sampling`, and it is as "
-        "long), if the sum is longer than the session, or if the report is truncated. `inside` "
+        "long) other than the sum that the console of one of several ranks prints, if the sum is longer than the session, or if the report is truncated. `inside` "
         "names the recorded stage that contains it: the shortest one that is as long and whose "
         "name says so (`inference`, `generation`, `pipeline`), or that could contain it if all "
         "stages one after the other would take longer than the session."};

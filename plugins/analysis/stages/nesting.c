@@ -17,8 +17,9 @@
  *   4. A stage encloses a scope (model_runner_run of an engine that of the runners): shares of the
  *      scope are then parts of its share.
  *   5. Denoising that no stage was recorded for is in the stage that holds it: denoising.c.
- *   6. What Inferix prints and what it reports of one run are stages of one scope.  Where both have
- *      the same part, the longer one holds the other. */
+ *   6. What Inferix prints and what it reports of one run are stages of one scope.  What both have
+ *      with one time is one stage, as the report has it; of what both have otherwise, by the role
+ *      that names tell, the longer one holds the other. */
 #include "stages.h"
 
 #include <stdlib.h>
@@ -126,14 +127,30 @@ static void nest(struct scope *scope, struct stage *inner)
 
 /* ---- the same twice ------------------------------------------------------------------------ */
 
-/* Parts that a report and a console both have, under names of their own; 0 for others. */
-static int part_of(struct ta_slice name)
+/* Half of the last digit that a console prints, and of that of a report. */
+enum { PRINTED_NS = 6000 };
+/* Shorter times may agree by chance. */
+enum { LEAST_TOLD_NS = 1000000 };
+
+bool is_as_printed(int64_t printed_ns, int64_t ns, int64_t parts)
 {
-    if (ta_slice_has_word(name, "vae") && ta_slice_has_word(name, "decod"))
-        return 1;
-    if (ta_slice_has_word(name, "diffusion") || ta_slice_has_word(name, "denois"))
-        return 2;
-    return ta_slice_has_word(name, "text") && ta_slice_has_word(name, "encod") ? 3 : 0;
+    const int64_t apart = printed_ns > ns ? printed_ns - ns : ns - printed_ns;
+    return ns >= LEAST_TOLD_NS && apart <= PRINTED_NS * ta_max_i64(1, ta_min_i64(parts, 1000));
+}
+
+/* Whether a stage of a report and one of a console are one, or the second is a part of the first:
+ * they have the same role, or what the console prints is the time that the report has, which
+ * counts as the report is exact. */
+static bool holds(const struct stage *outer, const struct stage *inner)
+{
+    const enum stage_role role = stage_role(outer->name), other = stage_role(inner->name);
+    const bool may_be_one = !is_named_parent(outer) && !is_named_parent(inner) &&
+                            (role == other || role == STAGE_UNKNOWN || other == STAGE_UNKNOWN);
+    const struct stage *printed = is_printed(inner) ? inner : outer;
+    const struct stage *exact = printed == inner ? outer : inner;
+    if (may_be_one && is_as_printed(total_of(printed), total_of(exact), printed->row[CALLS]))
+        return printed == inner;
+    return role == other && role <= STAGE_TEXT && total_of(inner) <= total_of(outer);
 }
 
 /* ---- shares -------------------------------------------------------------------------------- */
@@ -193,9 +210,7 @@ static void share_out(struct scope *scope)
         for (size_t k = 0; k < scope->n; k++) {
             struct stage *outer = &scope->at[i], *inner = &scope->at[k];
             if (ta_slice_equal(outer->source, inner->source) || outer->made || inner->made ||
-                outer->inside.len || inner->inside.len || total_of(inner) > total_of(outer) ||
-                (total_of(inner) == total_of(outer) && k < i) || part_of(outer->name) == 0 ||
-                part_of(outer->name) != part_of(inner->name))
+                outer->inside.len || inner->inside.len || !holds(outer, inner))
                 continue;
             inner->inside = outer->family;
             inner->encloses = true; /* no share next to the outer one */

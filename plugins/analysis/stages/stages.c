@@ -128,9 +128,9 @@ static const struct ta_table_def by_name = {
         "engine encloses the scopes of the runners. Their shares are parts of its share (`outer "
         "scope`), so that all shares are of the time of the engine.\n\nShares of stages that nest "
         "without such a sign add up to more than 100 %.\n\nWhat Inferix reports and what it prints "
-        "on the console are stages of one run. A stage in both counts as in the report; if they "
-        "have the same part under different names (`vae_decode` and `VAE decoding`), the longer "
-        "one contains the other. Denoising without a recorded stage is in `stages.derived`, and a "
+        "on the console are stages of one run. A stage in both counts as in the report, under "
+        "different names as well (`vae_decode` and `VAE decoding`) if their times agree to the "
+        "last printed digit; if these differ, the longer one contains the other. Denoising without a recorded stage is in `stages.derived`, and a "
         "stage that contains it has no share either.",
     .order = {&by_name_columns[BY_NAME_TOTAL], TA_DESCENDING},
     .rank_words = "Stage",

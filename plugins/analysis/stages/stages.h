@@ -3,6 +3,8 @@
 #ifndef TA_STAGES_H
 #define TA_STAGES_H
 
+#include "lib/stage_roles.h"
+
 #include <traceanalyze/analysis.h>
 #include <traceanalyze/dump.h>
 
@@ -79,6 +81,16 @@ static inline int64_t total_of(const struct stage *stage)
 
 /* How much longer than the run stages one after the other may be, for the same reason. */
 #define ROUNDING_OF_SUM 1.002
+
+/* Whether the stage is as a console prints it. */
+static inline bool is_printed(const struct stage *stage)
+{
+    return ta_slice_equal(stage->source, TA_LIT("console"));
+}
+
+/* Whether what a console prints, or the sum of so many such times, is a time that is known
+ * exactly. */
+bool is_as_printed(int64_t printed_ns, int64_t ns, int64_t parts);
 
 /* Adds a stage "denoising" for ranks whose blocks or steps of diffusion no recorded stage is about;
  * false without memory.  `stages->at` has room for one per rank more. */
