@@ -43,7 +43,7 @@ enum stage_role stage_role(struct ta_slice name)
 const char *stage_role_name(enum stage_role role)
 {
     static const char *const names[STAGE_ROLES] = {
-        [STAGE_DENOISE] = "denoising", [STAGE_DECODE] = "VAE decoding",
+        [STAGE_DENOISE] = "denoising",  [STAGE_DECODE] = "VAE decoding",
         [STAGE_TEXT] = "text encoding", [STAGE_SAVE] = "saving",
         [STAGE_LOAD] = "loading",
     };

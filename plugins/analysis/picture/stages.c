@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Dumps of stages: the stages of each rank as a bar, by the shares that they have of its session.
- * Stages that enclose others have no share. */
+ * Stages that enclose others have no share.
+ *
+ * What does the same under several names, on ranks whose files are of several programs, is one
+ * stage here; and what a stage does has one color in all reports. */
 #include "picture.h"
+
+#include "lib/stage_roles.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +17,9 @@ enum { SOURCES = 2, CANDIDATES = 64, ROWS_MOST = 1024 };
 
 /* More stages have no segment of their own, and more ranks no lane. */
 enum { NAMES_MOST = 32, LANES_MOST = 8 };
+
+enum { STAGE_CLASSES = PICTURE_STAGE_REST - PICTURE_STAGE };
+_Static_assert(STAGE_CLASSES > STAGE_ROLES, "Stages without a role need a class, too");
 
 /* The columns of the two tables of stages. */
 static const struct {
@@ -34,7 +42,9 @@ struct lane {
 
 struct name {
     struct ta_slice text;
+    enum stage_role role;
     int64_t time; /* on the lane where it is longest */
+    enum picture_class class;
 };
 
 struct stages {
@@ -186,20 +196,54 @@ static int longest_first(const void *left, const void *right)
                               : ta_slice_compare(a->text, b->text);
 }
 
+/* The place of what a row is about among the names, which may be the one after the last. */
+static size_t find_name(const struct stages *s, struct place at)
+{
+    const enum stage_role role = stage_role(name_at(s, at));
+    size_t i = 0;
+    while (i < s->n_names &&
+           (role == STAGE_UNKNOWN ? !ta_slice_equal(s->names[i].text, name_at(s, at))
+                                  : s->names[i].role != role))
+        i++;
+    return i;
+}
+
+/* Roles have classes of their own, the longest other stages what is left of these. */
+static void choose_classes(struct stages *s)
+{
+    bool taken[STAGE_CLASSES] = {false};
+    for (size_t i = 0; i < s->n_names; i++)
+        if (s->names[i].role != STAGE_UNKNOWN)
+            taken[s->names[i].role] = true;
+    for (size_t i = 0, free = 0; i < s->n_names; i++) {
+        struct name *name = &s->names[i];
+        while (name->role == STAGE_UNKNOWN && free < STAGE_CLASSES && taken[free])
+            free++;
+        const size_t class = name->role != STAGE_UNKNOWN ? (size_t)name->role : free++;
+        name->class = class < STAGE_CLASSES ? (enum picture_class)(PICTURE_STAGE + class)
+                                            : PICTURE_STAGE_REST;
+    }
+}
+
 static void find_names(struct stages *s)
 {
-    for (size_t k = 0; k < s->n_lanes; k++)
+    for (size_t k = 0; k < s->n_lanes; k++) {
+        int64_t times[NAMES_MOST] = {0};
         for (struct place at = {0, 0}; next(s, s->lanes[k].rank, &at); at.row++) {
-            size_t i = 0;
-            while (i < s->n_names && !ta_slice_equal(s->names[i].text, name_at(s, at)))
-                i++;
+            const struct ta_slice text = name_at(s, at);
+            const size_t i = find_name(s, at);
             if (i == NAMES_MOST)
                 continue;
             if (i == s->n_names)
-                s->names[s->n_names++] = (struct name){name_at(s, at), 0};
-            s->names[i].time = ta_max_i64(s->names[i].time, time_at(s, at));
+                s->names[s->n_names++] = (struct name){text, stage_role(text), 0, PICTURE_STAGE};
+            if (!ta_slice_equal(s->names[i].text, text))
+                s->names[i].text = ta_slice_of(stage_role_name(s->names[i].role));
+            times[i] += time_at(s, at);
+            s->names[i].time = ta_max_i64(s->names[i].time, times[i]);
         }
+    }
     qsort(s->names, s->n_names, sizeof *s->names, longest_first);
+    choose_classes(s);
 }
 
 /* Several lanes have one legend, which can have no share of one of them. */
@@ -224,14 +268,11 @@ static void draw_lane(const struct stages *s, const struct lane *lane)
         int64_t time = 0;
         double share = 0;
         for (struct place at = {0, 0}; next(s, lane->rank, &at); at.row++)
-            if (ta_slice_equal(name_at(s, at), s->names[i].text)) {
+            if (find_name(s, at) == i) {
                 time += time_at(s, at);
                 share += share_at(s, at);
             }
-        const size_t class = PICTURE_STAGE + i;
-        add_segment(s, name, start, time,
-                    class < PICTURE_STAGE_REST ? (enum picture_class) class : PICTURE_STAGE_REST,
-                    s->names[i].text, share);
+        add_segment(s, name, start, time, s->names[i].class, s->names[i].text, share);
         start += time;
     }
     const double rest = (double)(lane->whole - start);

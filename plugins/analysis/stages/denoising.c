@@ -123,6 +123,7 @@ static bool add(struct stages *stages, int64_t rank, const struct made *made)
                             .name = TA_LIT(DENOISING),
                             .source = ta_slice_of(made->of),
                             .group = TA_LIT(INFERIX_GROUP),
+                            .program = TA_LIT(INFERIX_GROUP),
                             .made = copy};
     find_place(stages, stage);
     stages->n++;
@@ -170,7 +171,8 @@ bool add_denoising(struct stages *stages, const struct ta_refs *in)
     bool done = values != NULL, is_made = false;
     struct made made;
     for (size_t i = 0; done && !is_made && i < n; i++)
-        is_made = find_made(stages, in, ta_ref_integer(in, DIFFUSION_RANK, i), false, values, &made);
+        is_made =
+            find_made(stages, in, ta_ref_integer(in, DIFFUSION_RANK, i), false, values, &made);
     for (size_t i = 0; done && is_made && i < n; i++) {
         const int64_t rank = ta_ref_integer(in, DIFFUSION_RANK, i);
         if (!find_made(stages, in, rank, true, values, &made))
@@ -274,7 +276,8 @@ const struct ta_table_def stages_derived = {
         "`denoising`, from the diffusion blocks, or from the steps if there are no blocks. Without "
         "it the stages of a session would not show where most of its time goes. There is none if a "
         "recorded stage covers it (its name has `diffusion`, `denois` or `sampling`, and it is as "
-        "long) other than the sum that the console of one of several ranks prints, if the sum is longer than the session, or if the report is truncated. `inside` "
+        "long) other than the sum that the console of one of several ranks prints, if the sum is "
+        "longer than the session, or if the report is truncated. `inside` "
         "names the recorded stage that contains it: the shortest one that is as long and whose "
         "name says so (`inference`, `generation`, `pipeline`), or that could contain it if all "
         "stages one after the other would take longer than the session."};

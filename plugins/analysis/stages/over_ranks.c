@@ -50,12 +50,13 @@ static const struct ta_column stages_over_ranks_columns[] = {
 static const struct ta_chart_def chart = {
     .id = "stage-waterfall",
     .title = "Stages, in run order",
-    .caption = "Total time of each stage, mean over all ranks. Stages that enclose others include "
-               "their time.",
+    .caption = "Total time of each stage, mean over all ranks, without stages that only enclose "
+               "others.",
     .kind = TA_CHART_BARS,
     .label = {&stages_over_ranks_columns[OVER_RANKS_STAGE]},
     .y = {{&stages_over_ranks_columns[OVER_RANKS_MEAN_TOTAL], "Total per rank", TA_INK_COMPUTE}},
     .group = &stages_over_ranks_columns[OVER_RANKS_SOURCE],
+    .with = &stages_over_ranks_columns[OVER_RANKS_SHARE],
 };
 
 const struct ta_ref stages_derived_read[1] = {{.table = "stages.derived"}};
@@ -74,8 +75,8 @@ const struct ta_table_def stages_over_ranks = {
            "dump. The source is the scope of a stage table, or the kind of record. Stages whose "
            "names differ only in a number become one in parts (`sampling_chunk_N`) if there are "
            "three of them, or two that count chunks, batches, blocks and the like; such a stage "
-           "that encloses another has a share of what that one leaves. Chart `stage-waterfall`.",
-    .chart = {&chart},
+           "that encloses another has a share of what that one leaves. Chart `stage-waterfall`, "
+           "unless the stages are of programs that have nothing to do with each other.",
     .brief = &(const struct ta_brief){.place = 230,
                                       .rows = 12,
                                       .largest = &stages_over_ranks_columns[OVER_RANKS_MEAN_TOTAL],
@@ -178,6 +179,15 @@ static bool add_row(struct ta_section_builder *out, const struct family *family)
     return members > 0;
 }
 
+/* Stages of several programs have no common order, and no time of which they are parts. */
+static bool are_of_one_program(const struct stages *stages)
+{
+    for (size_t i = 1; i < stages->n; i++)
+        if (!ta_slice_equal(stages->at[i].program, stages->at[0].program))
+            return false;
+    return true;
+}
+
 bool add_stages_over_ranks(struct ta_section_builder *out, struct stages *stages)
 {
     struct family *families = calloc(stages->n + 1, sizeof *families);
@@ -203,6 +213,8 @@ bool add_stages_over_ranks(struct ta_section_builder *out, struct stages *stages
                 families[i].source_place = ta_min_i64(families[i].source_place, families[k].place);
     }
     qsort(families, n, sizeof *families, by_place);
+    if (are_of_one_program(stages))
+        ta_draw(out, &stages_over_ranks, &chart);
     bool done = true;
     for (size_t i = 0; done && i < n; i++)
         done = add_row(out, &families[i]);

@@ -130,7 +130,8 @@ static const struct ta_table_def by_name = {
         "without such a sign add up to more than 100 %.\n\nWhat Inferix reports and what it prints "
         "on the console are stages of one run. A stage in both counts as in the report, under "
         "different names as well (`vae_decode` and `VAE decoding`) if their times agree to the "
-        "last printed digit; if these differ, the longer one contains the other. Denoising without a recorded stage is in `stages.derived`, and a "
+        "last printed digit; if these differ, the longer one contains the other. Denoising without "
+        "a recorded stage is in `stages.derived`, and a "
         "stage that contains it has no share either.",
     .order = {&by_name_columns[BY_NAME_TOTAL], TA_DESCENDING},
     .rank_words = "Stage",
@@ -151,6 +152,8 @@ static const struct {
     {"framepack", "timed operations"},
     [CONSOLE] = {NULL, "console"},
     [EVENT_TIMER] = {NULL, "event timer"},
+    {"sglang", "sglang"},
+    {"vllm_omni", "vllm-omni"},
     {"", "stages"},
 };
 
@@ -346,8 +349,9 @@ static bool gather(struct stages *stages, const struct ta_refs *in)
     }
     for (size_t i = 0; i < stages->n; i++) {
         struct stage *stage = &stages->at[i];
-        stage->source =
-            stage->scope.len ? stage->scope : ta_slice_of(sources[stage->row[SOURCE]].name);
+        const struct ta_slice kind = ta_slice_of(sources[stage->row[SOURCE]].name);
+        stage->source = stage->scope.len ? stage->scope : kind;
+        stage->program = is_of_inferix(kind) ? TA_LIT(INFERIX_GROUP) : kind;
         stage->group = is_of_inferix(stage->source) ? TA_LIT(INFERIX_GROUP) : stage->source;
         stage->beside = stage->source;
     }
@@ -414,4 +418,4 @@ static const struct ta_analysis_ops ops = {.bounds = bounds,
 TA_PLUGIN(analysis, stages, &ops, .title = "Stages",
           .summary = "Stages, sections and timed operations of dumps: stages.by_name, "
                      "stages.derived, stages.over_ranks",
-          .version = "3");
+          .version = "4");

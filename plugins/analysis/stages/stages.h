@@ -46,7 +46,8 @@ struct stage {
     const int64_t *row;
     struct ta_slice name, scope; /* of "engine/total" the scope is "engine", else it is empty */
     struct ta_slice source;      /* the scope, or what its kind of dump calls such rows */
-    struct ta_slice group;  /* sources whose stages are of one run: Inferix's report and console */
+    struct ta_slice group;   /* sources whose stages are of one run: Inferix's report and console */
+    struct ta_slice program; /* what its kind of dump calls such rows, Inferix's all alike */
     struct ta_slice beside; /* the source among whose stages it is listed in the order of the run */
     const struct made *made; /* of a stage that was not recorded; else NULL */
     struct ta_slice family;  /* "chunk_N" for chunk_0, chunk_1 …; else the name */
