@@ -30,18 +30,18 @@ struct causes {
 static bool is_wait(const struct causes *c, ta_row row)
 {
     const struct ta_categories categories = ta_trace_categories(c->trace);
-    return (c->spans.work && (c->spans.work[row] == TA_HOST_SYNC ||
-                              c->spans.work[row] == TA_HOST_COPY)) ||
+    return (c->spans.work &&
+            (c->spans.work[row] == TA_HOST_SYNC || c->spans.work[row] == TA_HOST_COPY)) ||
            categories.at[c->spans.cat[row]].class == TA_CLASS_RUNTIME;
 }
 
 static enum picture_class class_of(const struct causes *c, const struct ta_idle_piece *piece)
 {
     static const enum picture_class classes[TA_IDLE_GROUPS] = {
-        [TA_IDLE_GROUP_DISPATCH] = PICTURE_LAUNCH,   [TA_IDLE_GROUP_HOST] = PICTURE_HOST,
+        [TA_IDLE_GROUP_DISPATCH] = PICTURE_LAUNCH,     [TA_IDLE_GROUP_HOST] = PICTURE_HOST,
         [TA_IDLE_GROUP_COMPUTE] = PICTURE_COMPUTATION, [TA_IDLE_GROUP_SYNC] = PICTURE_SYNC,
-        [TA_IDLE_GROUP_SETUP] = PICTURE_SETUP,       [TA_IDLE_GROUP_INPUT] = PICTURE_INPUT,
-        [TA_IDLE_GROUP_LATENCY] = PICTURE_LAUNCH,    [TA_IDLE_GROUP_QUEUED] = PICTURE_QUEUED,
+        [TA_IDLE_GROUP_SETUP] = PICTURE_SETUP,         [TA_IDLE_GROUP_INPUT] = PICTURE_INPUT,
+        [TA_IDLE_GROUP_LATENCY] = PICTURE_LAUNCH,      [TA_IDLE_GROUP_QUEUED] = PICTURE_QUEUED,
         [TA_IDLE_GROUP_UNKNOWN] = PICTURE_UNKNOWN,
     };
     if (piece->wait != TA_NO_ROW)
@@ -74,9 +74,9 @@ static void give(struct causes *c, int64_t device, int64_t from, int64_t to,
         const int64_t ns = ta_min_i64(to, stretch->end) - ta_max_i64(from, stretch->start);
         if (ns <= 0)
             continue;
-        int64_t *row = TA_PARTIAL_ROW(c->out, ta_key_int(ta_trace_rank(c->trace)),
-                                      ta_key_int(device), ta_key_int((int64_t)s),
-                                      ta_key_int(class));
+        int64_t *row =
+            TA_PARTIAL_ROW(c->out, ta_key_int(ta_trace_rank(c->trace)), ta_key_int(device),
+                           ta_key_int((int64_t)s), ta_key_int(class));
         ta_sum(&row[TIME_NS], ns);
     }
 }

@@ -88,6 +88,9 @@ static const struct ta_ref reads[] = {
     [SAMPLE_CAPPED] = {"telemetry.timeline", "gpu_power_cap"},
     [SAMPLE_SLOWED] = {"telemetry.timeline", "gpu_thermal_slowdown"},
     [LEVELS_BYTES] = {"memory.levels", "block_bytes"},
+    [PHASE_RANK] = {"phases.by_rank", "rank"},
+    [PHASE_NAME] = {"phases.by_rank", "phase"},
+    [PHASE_TIME] = {"phases.by_rank", "time_ns"},
 };
 
 static const struct ta_field stretch_fields[STRETCH_FIELDS] = {
@@ -142,8 +145,10 @@ static const struct ta_column picture_columns[] = {
               .doc = "What the row of the picture shows: GPU, phases or one rank"},
     [SEGMENT] = {"segment", "Segment", TA_INTEGER, .role = TA_KEY,
                  .doc = "Number of the segment, starting at 1"},
-    [START] = {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
-               .doc = "Start of the segment on its lane, since the start of the window"},
+    [START] =
+        {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
+         .doc = "Where the segment begins on its lane: since the start of the window where a lane "
+                "is in time order, else behind the segments before it"},
     [LENGTH] =
         {"dur_ns", "Time", TA_NS,
          .doc = "Duration of the segment; the segments of a device's lane add up to the window"},
@@ -171,10 +176,12 @@ static const struct ta_table_def picture = {
         "phases and steps in time order, and below each of them what the GPU does in it, and idle "
         "time between its first and last work by cause. Ranks: "
         "one lane each, with compute, waiting for other ranks, communication, copies and idle "
-        "time; of more than eight ranks, those that wait least and most. The host alone: what its "
+        "time, below the phases of the first one; of more than eight ranks, those that wait least "
+        "and most. The host alone: what its "
         "operators compute, and collectives that none covers. Stages: those of each rank that do "
-        "not enclose others, in one order. Only the phases are in "
-        "time order; the other segments are sorted by size. When several kinds of work run at "
+        "not enclose others, in one order; what does the same under several names is one. Only the "
+        "phases of one GPU are in time order; the other segments are sorted by size. When several "
+        "kinds of work run at "
         "once, the first of these counts: GEMM, attention, convolution, pointwise, other "
         "kernels, communication, copies. Chart `picture`.",
     .tier = TA_TIER_POINTS,
@@ -188,7 +195,8 @@ static const struct {
     {picture_of_ranks,
      CHART_OF(
          "Where each rank's time goes, by kind of work",
-         "Each rank's window, split by what the time goes to; the parts are not in time order.")},
+         "Each rank's window, split by what the time goes to; the parts are not in time order. "
+         "Phases, where there are any, are those of the first rank.")},
     {picture_of_diffusion, CHART_OF("Phases and steps, and what the GPU does in them",
                                     "Phases and steps in time order; below each, what the GPU does "
                                     "in it, largest part first.")},

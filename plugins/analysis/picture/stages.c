@@ -19,7 +19,7 @@ enum { SOURCES = 2, CANDIDATES = 64, ROWS_MOST = 1024 };
 enum { NAMES_MOST = 32, LANES_MOST = 8 };
 
 enum { STAGE_CLASSES = PICTURE_STAGE_REST - PICTURE_STAGE };
-_Static_assert(STAGE_CLASSES > STAGE_ROLES, "Stages without a role need a class, too");
+_Static_assert((int)STAGE_CLASSES > (int)STAGE_ROLES, "Stages without a role need a class, too");
 
 /* The columns of the two tables of stages. */
 static const struct {

@@ -28,6 +28,9 @@ struct picture {
     size_t n_lanes, name_width, width;
     struct ta_slice named[KINDS_MOST]; /* by the first segment, where a kind has no label */
     double sums[KINDS_MOST], sum;      /* over all lanes without context */
+    size_t order[KINDS_MOST], n_order; /* kinds as they come */
+    uint32_t seen[KINDS_MOST];         /* the lanes of a kind, as bits */
+    bool is_in_time_order;             /* a kind comes again on a lane */
     double *filled;                    /* of each column of a lane, by kind */
 };
 
@@ -90,8 +93,12 @@ static void read_row(struct picture *picture, size_t row)
     picture->end = fmax(picture->end, from + length);
     if (is_context)
         return;
-    if (picture->sums[kind] == 0)
+    if (picture->sums[kind] == 0) {
         picture->named[kind] = text_at(picture, row, picture->label);
+        picture->order[picture->n_order++] = kind;
+    }
+    picture->is_in_time_order |= (picture->seen[kind] & UINT32_C(1) << lane) != 0;
+    picture->seen[kind] |= UINT32_C(1) << lane;
     picture->sums[kind] += length;
     picture->sum += length;
 }
@@ -256,23 +263,31 @@ static void draw_context(const struct picture *picture, size_t lane)
 
 /* ---- what the classes come to -------------------------------------------------------- */
 
+/* The kind that is named next: in the order of the bars, or where that is one of time, by size;
+ * SIZE_MAX after the last. */
+static size_t next_kind(const struct picture *picture, const bool said[KINDS_MOST])
+{
+    size_t next = SIZE_MAX;
+    for (size_t i = 0; i < picture->n_order; i++) {
+        const size_t kind = picture->order[i];
+        if (said[kind] || picture->sums[kind] < NAMED_LEAST * picture->sum)
+            continue;
+        if (!picture->is_in_time_order)
+            return kind;
+        if (next == SIZE_MAX || picture->sums[kind] > picture->sums[next])
+            next = kind;
+    }
+    return next;
+}
+
 static void put_legend(const struct picture *picture)
 {
     const struct page *page = picture->page;
     bool said[KINDS_MOST] = {false};
-    size_t used = 0, n_kinds = 0;
-    for (size_t i = 0; i < picture->n_kinds; i++)
-        n_kinds += picture->sums[i] > 0;
-    if (n_kinds < 2)
+    size_t used = 0, next;
+    if (picture->n_order < 2)
         return;
-    for (size_t n = 0; n < picture->n_kinds; n++) {
-        size_t next = SIZE_MAX;
-        for (size_t i = 0; i < picture->n_kinds; i++)
-            if (!said[i] && picture->sums[i] >= NAMED_LEAST * picture->sum &&
-                (next == SIZE_MAX || picture->sums[i] > picture->sums[next]))
-                next = i;
-        if (next == SIZE_MAX)
-            break;
+    while ((next = next_kind(picture, said)) != SIZE_MAX) {
         char text[160];
         said[next] = true;
         if (*picture->kinds[next].label)

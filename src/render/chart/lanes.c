@@ -205,12 +205,16 @@ static int largest_first(const void *left, const void *right)
     return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
-/* Stretches such as phases stand in the order of time, and so does what is below them. */
+/* A kind is once on a lane that is sorted by size; what comes again stands in the order of time. */
 static bool is_in_time_order(const struct lanes *lanes)
 {
-    for (size_t i = 0; i < lanes->n_segments; i++)
-        if (lanes->segments[i].kind->ink == TA_INK_BAND)
-            return true;
+    for (size_t i = 1; i < lanes->n_segments; i++) {
+        const struct segment *segment = &lanes->segments[i];
+        for (size_t k = 0; k < i && !is_context(segment->kind); k++)
+            if (lanes->segments[k].kind == segment->kind &&
+                lanes->segments[k].lane == segment->lane)
+                return true;
+    }
     return false;
 }
 
@@ -268,21 +272,37 @@ static double draw_legend(struct ta_layout *layout, const struct lanes *lanes, d
     return n > 1 ? ta_guide_legend(layout, entries, n, y) : 0;
 }
 
+/* One bar of parts sorted by size has shares, as its legend does; how much all of it is stands at
+ * the end. */
+static const char *tick_label(struct ta_layout *layout, const struct lanes *lanes, double tick,
+                              bool is_share)
+{
+    if (tick <= 0)
+        return "0";
+    if (!is_share)
+        return ta_pen_value(layout, tick, lanes->unit);
+    return tick < 1 ? ta_pen_printf(layout, "%.0f %%", 100 * tick)
+                    : ta_pen_printf(layout, "100 %% = %s",
+                                    ta_pen_value(layout, lanes->to - lanes->from, lanes->unit));
+}
+
 static void draw(struct ta_layout *layout, struct lanes *lanes)
 {
     place_names(layout, lanes);
     const struct ta_plot plot = {lanes->left, 0, layout->width - lanes->left,
                                  top_of(lanes, lanes->n - 1) + row_of(lanes)};
+    const bool is_share = lanes->n == 1 && lanes->n_segments > 1 && !is_in_time_order(lanes);
     const struct ta_axis axis =
-        ta_guide_fit(layout, 0, lanes->to - lanes->from, lanes->unit, plot.w);
+        is_share ? ta_guide_fit(layout, 0, 1, TA_UNIT_RATIO, plot.w)
+                 : ta_guide_fit(layout, 0, lanes->to - lanes->from, lanes->unit, plot.w);
     draw_names(layout, lanes);
     for (size_t i = 0; i < lanes->n_segments; i++)
         draw_segment(layout, lanes, &lanes->segments[i]);
     double free_from = 0;
     for (size_t i = 0; i < axis.n_ticks; i++)
-        free_from = ta_guide_centered(
-            layout, ta_plot_x(&plot, &axis, axis.ticks[i]), plot.h + TICK_LINE - 2, free_from,
-            axis.ticks[i] > 0 ? ta_pen_value(layout, axis.ticks[i], lanes->unit) : "0");
+        free_from = ta_guide_centered(layout, ta_plot_x(&plot, &axis, axis.ticks[i]),
+                                      plot.h + TICK_LINE - 2, free_from,
+                                      tick_label(layout, lanes, axis.ticks[i], is_share));
     const double below = plot.h + TICK_LINE + GAP;
     layout->height = below + draw_legend(layout, lanes, below);
 }
