@@ -148,10 +148,83 @@ def check_stages_of_ranks(program, sample, ranks):
     for segments in lanes.values():
         for segment in segments:
             assert classes.setdefault(segment["label"], segment["class"]) == segment["class"]
-        order = [segment["class"] for segment in segments]
-        numbers = [int(word.split()[1]) for word in order if word.startswith("stage ")]
-        assert numbers == sorted(numbers), (sample, order)
+    order = [segment["label"] for segment in next(iter(lanes.values()))]
+    for segments in lanes.values():
+        assert [segment["label"] for segment in segments] == order, (sample, segments, order)
     return lanes
+
+
+def check_one_name(program, sample):
+    """A console has other names for the stages of rank 0 than its report: each stage is once, as
+    long as the report says, and denoising is the sum of the blocks."""
+    lanes = check_stages_of_ranks(program, sample, 4)
+    for rank in range(4):
+        file = next((sample / f"rank_{rank}").glob("profiling_report_*.json"))
+        written = json.loads(file.read_text(encoding="utf-8"))
+        stages = written["stage_analysis"]["stages"]
+        wanted = {name: round(stages[name]["total_time"] * 1e9)
+                  for name in ("text_encode", "vae_decode", "save_video")}
+        wanted["denoising"] = sum(
+            round(event["data"]["computation_time_ms"] * 1e6) for event in written["events"]
+            if event["name"] == "block_computation")
+        wanted["other"] = round(written["session_info"]["duration"] * 1e9) - sum(wanted.values())
+        told = {segment["label"]: segment["dur_ns"] for segment in lanes[f"rank {rank}"]}
+        assert told.keys() == wanted.keys(), (rank, told, wanted)
+        for name, ns in wanted.items():
+            assert abs(told[name] - ns) <= 2000, (rank, name, told, wanted)
+
+
+def check_one_color(program, samples, public):
+    """What a stage does has one class in the reports of all programs."""
+    roles = {"denoising": "stage 1", "DenoisingStage": "stage 1", "vae_decode": "stage 2",
+             "DecodingStage": "stage 2", "TextEncodingStage": "stage 3", "text_encode": "stage 3"}
+    seen = set()
+    for folder in (samples / "inferix-4ranks", samples / "framepack-pair" / "regressed",
+                   public / "f03_sglang_perf_dump"):
+        for row in rows(read_report(program, folder), "overview.picture"):
+            name = row["label"].split()[0]
+            assert roles.get(name, row["class"]) == row["class"], (folder, row)
+            seen.add(name)
+    assert seen >= set(roles), seen
+
+
+def check_unrelated(program, sample):
+    """Stages of several programs are parts of no whole: neither a picture nor a chart has them."""
+    report = read_report(program, sample)
+    assert not rows(report, "overview.picture") and rows(report, "overview.telemetry")
+    shares = {}
+    for row in rows(report, "stages.by_name"):
+        if row["share"] is not None:
+            shares[row["share_of"]] = shares.get(row["share_of"], 0) + row["share"]
+    assert 0.9 < shares["session"] <= 1, shares  # of the one request that is known
+    items = [item for section in report["sections"] for item in section["items"]]
+    assert not any("stage-waterfall" in json.dumps(item.get("chart", "")) for item in items)
+
+
+def check_phases(program, sample):
+    """Above the lanes of ranks are the phases of the first one, each as a whole."""
+    report = read_report(program, sample)
+    picture = rows(report, "overview.picture")
+    assert picture[0]["lane"] == "phases" and picture[-1]["lane"] == "rank 3", picture
+    told = [(row["label"].rsplit(" ", 2)[0], row["dur_ns"]) for row in picture
+            if row["lane"] == "phases"]
+    wanted = [(row["phase"].replace("unknown", "other"), row["time_ns"])
+              for row in rows(report, "phases.by_rank") if row["rank"] == 0]
+    told = [(name.replace("\u202f", " ").rsplit(" ", 1)[0] if name[-1].isdigit() else name, ns)
+            for name, ns in told]
+    assert told == wanted, (told, wanted)
+
+
+def check_legend(program, sample):
+    """On the terminal as well as in the bars, the legend is in the order of the bars."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = subprocess.run([program, "report", sample, "-o", folder], check=True, text=True,
+                              capture_output=True).stdout.split("\nFindings")[0]
+    bar = next(line.split("  ")[-1] for line in text.splitlines() if line.startswith("  rank 0"))
+    glyphs = list(dict.fromkeys(bar.strip()))
+    legend = text[text.rindex("rank 3"):].split("\n", 1)[1]
+    places = [legend.index(f" {glyph} ") for glyph in glyphs]
+    assert len(glyphs) > 3 and places == sorted(places), (glyphs, legend)
 
 
 def check_slow_stage(program, sample):
@@ -212,13 +285,17 @@ def main():
         check(program, folder, name)
     samples = pathlib.Path(__file__).resolve().parents[2] / "samples"
     check_stages(program, samples / "framepack-pair" / "regressed")
-    check_stages(program, samples / "console-logs")
-    check_stages_of_ranks(program, samples / "inferix-4ranks", 4)
+    check_unrelated(program, samples / "console-logs")
+    check_one_name(program, samples / "inferix-4ranks")
+    check_one_color(program, samples, folder.parent / "public")
+    check_phases(program, samples / "video-4ranks")
+    check_legend(program, samples / "video-4ranks")
+    check_legend(program, samples / "inferix-4ranks")
     check_slow_stage(program, samples / "diffulex")
     check_sessions(program, folder.parent / "seeds" / "inf_agg")
     check_telemetry(program, folder.parent / "public" / "f05_nvidia_smi_query")
     check_overflow(program, folder.parent / "public" / "d02_dmon_sysmem_fallback")
-    print(f"{len(TRACES) + 7} pictures add up")
+    print(f"{len(TRACES) + 11} pictures add up")
 
 
 main()
