@@ -272,8 +272,7 @@ static double draw_legend(struct ta_layout *layout, const struct lanes *lanes, d
     return n > 1 ? ta_guide_legend(layout, entries, n, y) : 0;
 }
 
-/* One bar of parts sorted by size has shares, as its legend does; how much all of it is stands at
- * the end. */
+/* One bar of parts sorted by size has shares, as its legend does; the last one says of how much. */
 static const char *tick_label(struct ta_layout *layout, const struct lanes *lanes, double tick,
                               bool is_share)
 {
