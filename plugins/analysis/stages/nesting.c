@@ -127,7 +127,7 @@ static void nest(struct scope *scope, struct stage *inner)
 
 /* ---- the same twice ------------------------------------------------------------------------ */
 
-/* Half of the last digit that a console prints, and of that of a report. */
+/* Half of the last digit that a console prints, and that a report has. */
 enum { PRINTED_NS = 6000 };
 /* Shorter times may agree by chance. */
 enum { LEAST_TOLD_NS = 1000000 };

@@ -205,7 +205,7 @@ static int largest_first(const void *left, const void *right)
     return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
-/* A kind is once on a lane that is sorted by size; what comes again stands in the order of time. */
+/* A kind is once on a lane that is sorted by size; what comes again is in the order of time. */
 static bool is_in_time_order(const struct lanes *lanes)
 {
     for (size_t i = 1; i < lanes->n_segments; i++) {
