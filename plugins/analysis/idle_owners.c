@@ -113,16 +113,9 @@ static ta_row site_of(struct sums *s, const struct ta_idle_piece *piece, int own
     return op == TA_NO_ROW ? piece->wait : op;
 }
 
-/* Without Python stacks nothing is recorded between two operators: less than this is the
- * program's normal way from one to the next. */
-#define BETWEEN_OPERATORS_NS 1000000
-
 static int owner_of_cause(const struct ta_idle_piece *piece)
 {
-    const bool hands_out = ta_idle_causes[piece->cause].group == TA_IDLE_GROUP_DISPATCH ||
-                           ta_idle_causes[piece->cause].group == TA_IDLE_GROUP_LATENCY ||
-                           (piece->cause == TA_IDLE_UNTRACED && piece->ns < BETWEEN_OPERATORS_NS);
-    return hands_out ? OWNER_LAUNCHING : (int)piece->cause;
+    return ta_idle_is_launching(piece) ? OWNER_LAUNCHING : (int)piece->cause;
 }
 
 /* NULL without memory. */

@@ -6,6 +6,7 @@
 #include "lib/outward.h"
 #include "model/busy.h"
 #include "model/damage.h"
+#include "model/idle/idle.h"
 #include "model/lost.h"
 #include "stat/interval.h"
 
@@ -290,16 +291,16 @@ static void take_activities(struct search *s)
             continue;
         /* The gap of all devices together that an activity ends, if it was launched within it, up
          * to its launch and the way from there to the device. */
-        enum { WAY_NS = 1000000 };
         const int64_t start = s->spans.ts[a->span];
         if (next != 0 && next != s->busy->n &&
             s->busy->at[next].start == start) { /* begins while others wait */
             const int64_t gap = s->busy->at[next - 1].end,
                           launched = s->spans.ts[a->launch] + s->spans.dur[a->launch];
             if (launched > gap)
-                ta_intervals_add(&s->late, gap,
-                                 ta_max_i64(gap, ta_min_i64(ta_min_i64(start, launched + WAY_NS),
-                                                            known_until(s, &activities, i))));
+                ta_intervals_add(
+                    &s->late, gap,
+                    ta_max_i64(gap, ta_min_i64(ta_min_i64(start, launched + TA_IDLE_LATENCY_NS),
+                                               known_until(s, &activities, i))));
         }
         if (a->kernel == TA_NO_KERNEL && class_of(s, a->span) == TA_CLASS_MEMCPY)
             take_copy(s, a);

@@ -6,10 +6,6 @@
 
 #include <stdlib.h>
 
-/* Less than this between two operators is the program's normal way from one to the next, as in
- * gpu_idle.by_owner. */
-#define BETWEEN_OPERATORS_NS 1000000
-
 struct piece {
     enum picture_class class;
     int64_t ns;
@@ -46,9 +42,9 @@ static enum picture_class class_of(const struct causes *c, const struct ta_idle_
     };
     if (piece->wait != TA_NO_ROW)
         return is_wait(c, piece->wait) ? PICTURE_SYNC : PICTURE_COMPUTATION;
+    if (ta_idle_is_launching(piece))
+        return PICTURE_LAUNCH;
     switch (piece->cause) {
-    case TA_IDLE_UNTRACED:
-        return piece->ns < BETWEEN_OPERATORS_NS ? PICTURE_LAUNCH : PICTURE_HOST;
     case TA_IDLE_ALLOCATE:
         return PICTURE_ALLOCATION;
     case TA_IDLE_BEFORE:

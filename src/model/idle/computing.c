@@ -133,11 +133,10 @@ static bool computes(struct computing *c, ta_row row)
 /* Adds a span that computes, and the time between it and the one before: `last` is its row. */
 static void add(struct computing *c, ta_row row, ta_row last)
 {
-    enum { BETWEEN_NS = 1000000 };
     const uint32_t track = c->spans.track[row];
     const int64_t start = c->spans.ts[row], end = start + c->spans.dur[row];
     struct computing_time *before = c->n ? &c->at[c->n - 1] : NULL;
-    if (before && before->track == track && start - before->to <= BETWEEN_NS &&
+    if (before && before->track == track && start - before->to <= TA_IDLE_BETWEEN_NS &&
         (start <= before->to || !has_call(c, last + 1, track, start))) {
         before->to = ta_max_i64(before->to, end);
         return;

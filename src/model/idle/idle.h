@@ -25,7 +25,10 @@ enum {
     TA_IDLE_MICRO_NS = 1000, /* gaps below are "micro gap" */
     /* An operator that takes so long and launches nothing computes. */
     TA_IDLE_COMPUTE_NS = 100000,
-    TA_IDLE_LATENCY_NS = 1000000 /* a launch does not take longer to arrive */
+    TA_IDLE_LATENCY_NS = 1000000, /* a launch does not take longer to arrive */
+    /* Without Python stacks nothing is recorded between two operators: less than this is the
+     * program's normal way from one to the next. */
+    TA_IDLE_BETWEEN_NS = 1000000
 };
 
 enum ta_idle_cause {
@@ -114,6 +117,14 @@ struct ta_idle_piece {
      * it has not.  TA_NO_ROW without one. */
     ta_row wait;
 };
+
+/* Whether the host was handing out work, or the launch was on its way: launches that come late. */
+static inline bool ta_idle_is_launching(const struct ta_idle_piece *piece)
+{
+    return ta_idle_causes[piece->cause].group == TA_IDLE_GROUP_DISPATCH ||
+           ta_idle_causes[piece->cause].group == TA_IDLE_GROUP_LATENCY ||
+           (piece->cause == TA_IDLE_UNTRACED && piece->ns < TA_IDLE_BETWEEN_NS);
+}
 
 /* Who is told what is found; `user` goes to each.  Those not needed may be NULL. */
 struct ta_idle_watcher {
