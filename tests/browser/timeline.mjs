@@ -264,6 +264,26 @@ async function checkRowLinks(browser, file) {
   await page.context().close();
 }
 
+/* Evidence with a name of slices, but no time of its own. */
+async function checkNamedEvidence(browser, file) {
+  const page = await open(browser, file);
+  await waitForTimeline(page);
+  const cited = page.locator(".finding a.timeline-link[href*='find=']").first();
+  if (await cited.count()) {
+    await (await unfold(cited)).click();
+    await frame(page);
+    check(/^[1-9][\d\u202f]* found/.test(await page.locator(".timeline .count").textContent()),
+      "evidence with a name finds its slices");
+    const details = await page.locator(".timeline .details").textContent();
+    const times = await shown(page), { sel } = Object.fromEntries(await place(page));
+    const [from, to] = (sel || "").split(",").map(Number);
+    check(/Duration/.test(details) && to > from, "and chooses one of them", details);
+    check(!times || (times[0] <= from && times[1] >= to), "which is in view", `${sel} ${times}`);
+  }
+  check(page.faults.length === 0, "such links fail nowhere", page.faults.join("; "));
+  await page.context().close();
+}
+
 async function checkHostileLinks(browser, file) {
   for (const hash of ["#s=timeline&t=9e99,-1&rank=%3Cb%3E&track=x&find=%3Cimg%20src=x%3E",
     "#t=5,1&rank=0", "#t=99999999999999999999,999999999999999999999999"]) {
@@ -324,6 +344,7 @@ export async function checkTimelineLinks(browser, file) {
   await checkDeepLink(browser, file);
   await checkChoiceLink(browser, file);
   await checkRowLinks(browser, file);
+  await checkNamedEvidence(browser, file);
   await checkHostileLinks(browser, file);
   await checkOldBrowser(browser, file);
 }

@@ -39,6 +39,7 @@ static const char *const scripts[] = {
     ta_embed_html_timeline_draw_js,
     ta_embed_html_timeline_paint_js,
     ta_embed_html_timeline_slice_js,
+    ta_embed_html_timeline_find_js,
     ta_embed_html_timeline_range_js,
     ta_embed_html_timeline_input_js,
     ta_embed_html_timeline_js,

@@ -325,6 +325,18 @@ static bool has_label(const struct page *page, struct ta_slice name)
     return false;
 }
 
+/* The first text of a row that is the name of slices; NULL without one. */
+static const struct ta_cell *find_label(const struct page *page, const struct ta_table *table,
+                                        size_t row)
+{
+    for (size_t c = 0; c < table->n_columns; c++) {
+        const struct ta_cell *cell = ta_table_cell(table, row, c);
+        if (cell->kind == TA_CELL_TEXT && has_label(page, cell->text))
+            return cell;
+    }
+    return NULL;
+}
+
 /* Whether the timeline has tracks of a rank. */
 static bool has_rank(const struct ta_timeline *timeline, int64_t rank)
 {
@@ -346,7 +358,6 @@ void html_timeline_link(const struct page *page, const struct ta_table *table,
     if (row == SIZE_MAX)
         return;
     const struct range_columns columns = timeline_range_columns(page, table);
-    const struct ta_cell *name = ta_table_cell(table, row, 0);
     const size_t of_rank = ta_table_rank(table);
     const struct ta_cell *number = of_rank == SIZE_MAX ? NULL : ta_table_cell(table, row, of_rank);
     const int64_t rank = number && number->kind == TA_CELL_INT ? number->i : TA_MISSING;
@@ -358,18 +369,19 @@ void html_timeline_link(const struct page *page, const struct ta_table *table,
         gap != SIZE_MAX || timeline_range(&columns, table, row, &window) ||
         (has_rank(page->timeline, rank) && find_named(page, table, row, rank, &window));
     const bool is_on_rank = has_rank(page->timeline, has_window ? window.rank : rank);
-    if (!is_on_rank && (name->kind != TA_CELL_TEXT || !has_label(page, name->text)))
+    const struct ta_cell *name = is_on_rank && has_window ? NULL : find_label(page, table, row);
+    if (!is_on_rank && !name)
         return;
-    ta_puts(page->out, " <a class=\"timeline-link\" href=\"#s=" HTML_TIMELINE "&amp;");
-    if (is_on_rank) {
-        html_put(page, "rank=%ld", has_window ? window.rank : rank);
-    } else {
-        gchar *escaped = g_uri_escape_bytes((const guint8 *)name->text.ptr, name->text.len, NULL);
-        ta_putf(page->out, "find=%s", escaped);
-        g_free(escaped);
-    }
+    ta_puts(page->out, " <a class=\"timeline-link\" href=\"#s=" HTML_TIMELINE);
+    if (is_on_rank)
+        html_put(page, "&amp;rank=%ld", has_window ? window.rank : rank);
     if (is_on_rank && has_window)
         html_put(page, "&amp;sel=%ld,%ld", window.start_ns, window.end_ns);
+    if (name) {
+        gchar *escaped = g_uri_escape_bytes((const guint8 *)name->text.ptr, name->text.len, NULL);
+        ta_putf(page->out, "&amp;find=%s", escaped);
+        g_free(escaped);
+    }
     ta_puts(page->out, "\"");
     if (gap != SIZE_MAX)
         put_why(page, &gaps, gap);

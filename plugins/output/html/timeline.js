@@ -246,7 +246,7 @@ class Timeline {
       this.show(from - margin, to + margin);
       this.chooseAt(file, track, { file, from, to, why });
     } else if (state.find && !view.length) {
-      this.step(1);
+      this.land(state.rank ? [file] : this.files);
     }
     if (view.length === 2) {
       this.show(...view);
@@ -257,28 +257,24 @@ class Timeline {
   /* ---- finding */
 
   find(text) {
-    const wanted = words(text);
-    const hits = this.labels.map((label) => holdsAll(`${label.name} ${label.brief}`.toLowerCase(), wanted));
-    const lanes = this.files.flatMap((file) => file.tracks.flatMap((track) => track.lanes));
-    let n = 0, time = 0;
-    for (const lane of lanes) {
-      lane.found = [];
-      for (let i = 0; wanted.length && i < lane.n; i++) {
-        if (hits[lane.labels[i]]) {
-          lane.found.push(i);
-          time += lane.ends[i] - lane.starts[i];
-        }
-      }
-      n += lane.found.length;
-    }
+    const wanted = words(text), found = findSlices(this, wanted);
     if (this.input.value !== text) {
       this.input.value = text;
     }
-    this.wanted = wanted.length ? lanes.filter((lane) => lane.found.length) : null;
+    this.wanted = wanted.length ? found.lanes : null;
     state.find = text.trim();
-    this.count.textContent = this.wanted
-      ? `${grouped(n)} found${n ? `, ${timeText(time)} in all` : ""}` : "";
+    this.count.textContent = this.wanted ? foundText(found) : "";
     this.draw();
+  }
+
+  /* At a found slice of some ranks, with what is around it. */
+  land(files) {
+    const slice = typicalFound(files), around = 6;
+    if (slice) {
+      const margin = around * (slice.end - slice.start);
+      this.show(slice.start - margin, slice.end + margin);
+      this.choose(slice, true);
+    }
   }
 
   /* The found slice behind or before the chosen one, else the first in view. */

@@ -49,7 +49,8 @@ function depthText({ lanes }) {
   return "▾ " + lanes.length + " deep" + (folded ? ", " + folded + " outer calls folded" : "");
 }
 
-/* What stands left of a row: its name, and below it what there is to know. */
+/* What stands left of a row: its name, and below it what there is to know, in view as long as a part
+ * of the row is. */
 function paintHead(p, row, y) {
   const { file, track, counter, waits } = row, { inks } = p;
   const inner = track || counter || waits;
@@ -60,16 +61,18 @@ function paintHead(p, row, y) {
     row.label = inner ? withoutMiddle(name, room - left,
       (part) => p.context.measureText(part).width) : `${file.open ? "▾" : "▸"} ${rankText(file)}`;
   }
+  const head = Math.min(row.height, 40);
+  const top = Math.max(y, Math.min(rulerHeight, y + row.height - head));
   p.within(0, y, room, row.height, () => {
-    p.write(row.label, left, y + Math.min(row.height, 20) / 2, inks.text,
+    p.write(row.label, left, top + Math.min(row.height, 20) / 2, inks.text,
       inner ? inks.font : inks.strong);
     if (counter) {
       p.write([counter.least, counter.most].map((value) => valueText(value, counter.unit))
-        .join(" to "), left, y + 26, inks.muted);
+        .join(" to "), left, top + 26, inks.muted);
     } else if (track && hasMore(track)) {
-      p.write(track.open ? "▴ fewer" : depthText(track), left, y + 26, inks.muted);
+      p.write(track.open ? "▴ fewer" : depthText(track), left, top + 26, inks.muted);
     } else if (!inner && file.open) {
-      p.write(file.path, 90, y + 10, inks.muted);
+      p.write(file.path, 90, top + 10, inks.muted);
     }
   });
 }
@@ -79,6 +82,7 @@ function paintRow({ painter: p, wanted }, { file, track, counter, lanes, waits }
     p.lane(lane, top, bar);
     if (wanted) {
       p.found(lane, lane.found, top, bar);
+      p.found(lane, lane.launched, top, bar);
     }
   };
   if (counter) {
