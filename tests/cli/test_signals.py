@@ -65,8 +65,9 @@ class Signals(ProcessTest):
             if ours != theirs:
                 at = next((i for i, pair in enumerate(zip(ours, theirs)) if pair[0] != pair[1]),
                           min(len(ours), len(theirs)))
+                start = max(0, at - 40)
                 said.append(f"{path.name}: {len(ours)} and {len(theirs)} bytes, from {at} on "
-                            f"{ours[at - 40:at + 80]!r} and {theirs[at - 40:at + 80]!r}")
+                            f"{ours[start:at + 80]!r} and {theirs[start:at + 80]!r}")
         return "\n".join(said)
 
     def check_moments(self, number):
