@@ -48,34 +48,34 @@ static bool advise_seen(const struct ta_refs *in, struct ta_advice *advice)
         return false;
     const struct ta_evidence evidence[] = {ta_place_evidence(&worst),
                                            ta_ref_evidence(in, SEEN, worst.row)};
-    ta_advise(
-        advice,
-        &(struct ta_finding){
-            .id = "allocation-retries",
-            .rule = "allocation_retries",
-            .title = ta_advice_printf(advice,
-                                      "GPU memory was full %s time%s, and the GPU idles while the "
-                                      "allocator frees its cache: %s of the run (%s)%s",
-                                      ta_advice_number(advice, n, TA_UNIT_COUNT), n > 1 ? "s" : "",
-                                      ta_advice_number(advice, lost / window, TA_UNIT_RATIO),
-                                      ta_advice_number(advice, lost, TA_UNIT_NS),
-                                      ta_place_owner(advice, in->report, &worst)),
-            .why = ta_advice_printf(
-                advice,
-                "%s causes %s of this idle time: the allocator waits for the GPU, frees what it "
-                "caches "
-                "(cudaFree) and allocates anew.",
-                ta_place_text(advice, in, &worst, SEEN_SITE),
-                ta_advice_number(advice, worst.value / lost, TA_UNIT_RATIO)),
-            .advice = hold_less(in, advice),
-            .severity = TA_MEDIUM,
-            .evidence = evidence,
-            .n_evidence = 2,
-            .saving_low_ns = ta_whole(0.7 * lost),
-            .saving_high_ns = ta_whole(1.1 * lost),
-            .confidence = 0.9,
-            .threshold = "idle time of retries > 1 % of the run",
-        });
+    ta_advise(advice, &(struct ta_finding){
+                          .id = "allocation-retries",
+                          .rule = "allocation_retries",
+                          .title = ta_advice_printf(
+                              advice,
+                              "GPU memory was full %s time%s, and the GPU idles while the "
+                              "allocator frees its cache: %s of the run (%s)%s",
+                              ta_advice_number(advice, n, TA_UNIT_COUNT), n > 1 ? "s" : "",
+                              ta_advice_number(advice, lost / window, TA_UNIT_RATIO),
+                              ta_advice_number(advice, lost, TA_UNIT_NS),
+                              ta_place_owner(advice, in->report, &worst)),
+                          .why = ta_advice_printf(advice,
+                                                  "%s causes %s of the %s of idle time: the "
+                                                  "allocator waits for the GPU, frees what it "
+                                                  "caches "
+                                                  "(cudaFree) and allocates anew.",
+                                                  ta_place_text(advice, in, &worst, SEEN_SITE),
+                                                  ta_advice_number(advice, worst.value, TA_UNIT_NS),
+                                                  ta_advice_number(advice, lost, TA_UNIT_NS)),
+                          .advice = hold_less(in, advice),
+                          .severity = TA_MEDIUM,
+                          .evidence = evidence,
+                          .n_evidence = 2,
+                          .saving_low_ns = ta_whole(0.7 * lost),
+                          .saving_high_ns = ta_whole(1.1 * lost),
+                          .confidence = 0.9,
+                          .threshold = "idle time of retries > 1 % of the run",
+                      });
     return true;
 }
 

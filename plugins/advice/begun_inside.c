@@ -44,8 +44,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 ta_owned_of(advice, &worst),
                 ta_advice_number(advice, worst.value / window.value, TA_UNIT_RATIO),
                 ta_advice_number(advice, worst.value, TA_UNIT_NS)),
-            .why = "It runs kernels that were launched before the recording, so this is not idle "
-                   "time to save.",
+            .why =
+                "The GPU runs kernels that were launched before the recording, so this is not idle "
+                "time to save.",
             .advice = "Call torch.cuda.synchronize() before the profiler starts, or record one "
                       "more step and ignore the first.",
             .severity = TA_MEDIUM,

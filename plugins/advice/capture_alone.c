@@ -43,25 +43,27 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     if (row == SIZE_MAX || n < ta_ctx_option(ctx, FILES))
         return TA_OK;
     const struct ta_evidence evidence = ta_ref_evidence(in, KIND, row);
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "graph-capture",
-                  .rule = "capture_alone",
-                  .title = "The recording holds the capture of a graph, and no replay of it",
-                  .why = "Its kernels were captured and did not run, so busy and idle time say "
-                         "nothing about the program.",
-                  .advice = "Record steps that replay the graph, and read both files together: the "
-                            "capture then shows which operator each replayed kernel belongs to.",
-                  .severity = TA_MEDIUM,
-                  .evidence = &evidence,
-                  .n_evidence = 1,
-                  .saving_low_ns = TA_MISSING,
-                  .saving_high_ns = TA_MISSING,
-                  .confidence = 1,
-                  .threshold = "graph captured, none replayed",
-                  .about_input = true,
-                  .is_only = true,
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "graph-capture",
+            .rule = "capture_alone",
+            .title = "The recording holds the capture of a graph, and no replay of it",
+            .why =
+                "The kernels of the graph were captured and did not run, so busy and idle time say "
+                "nothing about the program.",
+            .advice = "Record steps that replay the graph, and read both files together: the "
+                      "capture then shows which operator each replayed kernel belongs to.",
+            .severity = TA_MEDIUM,
+            .evidence = &evidence,
+            .n_evidence = 1,
+            .saving_low_ns = TA_MISSING,
+            .saving_high_ns = TA_MISSING,
+            .confidence = 1,
+            .threshold = "graph captured, none replayed",
+            .about_input = true,
+            .is_only = true,
+        });
     return TA_OK;
 }
 

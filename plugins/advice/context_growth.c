@@ -91,11 +91,12 @@ static const char *title(const struct ta_refs *in, struct ta_advice *advice,
     const struct ta_cell *beyond = ta_ref_cell(in, BEYOND, slope->row);
     const bool is_beyond = beyond->kind == TA_CELL_BOOL && beyond->b;
     return ta_advice_printf(
-        advice, "Each block%s takes %s longer than the one before it%s%s",
-        isnan(window) ? "" : ta_advice_printf(advice, " up to block %.0f", window),
+        advice,
+        "Blocks slow down as the cache grows: each takes %s longer than the one before%s%s%s",
         ta_advice_number(advice, slope->value, TA_UNIT_NS),
-        is_late ? ta_advice_printf(advice, "; from block %.0f on they are slower than real time%s",
-                                   until, is_beyond ? ", by the trend" : "")
+        isnan(window) ? "" : ta_advice_printf(advice, ", up to block %.0f", window),
+        is_late ? ta_advice_printf(advice, "; from block %.0f on they miss real time%s", until,
+                                   is_beyond ? ", by the trend" : "")
                 : "",
         ta_place_owner(advice, in->report, slope));
 }
@@ -168,15 +169,15 @@ static void advise_traced(struct ta_ctx *ctx, const struct ta_refs *in, struct t
             .id = "context-growth",
             .rule = "context_growth",
             .title = ta_advice_printf(
-                advice, "Each block takes %s longer than the one before it%s%s",
+                advice, "Blocks slow down%s: each takes %s longer than the one before%s%s",
+                part > 0.5 ? " as the cache grows" : "",
                 ta_advice_number(advice, slope.value, TA_UNIT_NS),
-                from > 0 ? ta_advice_printf(advice,
-                                            "; from block %.0f on they are slower than real time%s",
+                from > 0 ? ta_advice_printf(advice, "; from block %.0f on they miss real time%s",
                                             from, from > blocks ? ", by the trend" : "")
                          : "",
                 ta_place_owner(advice, in->report, &slope)),
             .why = ta_advice_printf(
-                advice, "That adds %s, %s of the denoiser's kernel time%s.",
+                advice, "The growth adds %s, %s of the denoiser's kernel time%s.",
                 ta_advice_number(advice, added, TA_UNIT_NS),
                 ta_advice_number(advice, share, TA_UNIT_RATIO),
                 part > 0.5 ? ": attention to more and more cached keys and values" : ""),
@@ -216,7 +217,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .title = title(in, advice, &slope),
             .why = ta_advice_printf(
                 advice,
-                "That adds %s, %s of the time of the blocks: attention to more and "
+                "The growth adds %s, %s of the time of the blocks: attention to more and "
                 "more cached keys and values.",
                 ta_advice_number(advice, added.value, TA_UNIT_NS),
                 ta_advice_number(advice, share, TA_UNIT_RATIO)),

@@ -122,9 +122,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                       ta_advice_number(advice, worst.ns, TA_UNIT_NS),
                                       ta_place_owner(advice, in->report, &worst.exposed)),
             .why = known && of_kind >= 0.5 * worst.ns
-                       ? ta_advice_printf(advice, "No kernel runs meanwhile; most of it is %s.",
-                                          ta_place_text(advice, in, &kind, KIND_PATH))
-                       : "No kernel runs meanwhile.",
+                       ? ta_advice_printf(
+                             advice, "No kernel runs during these copies; most of them are %s.",
+                             ta_place_text(advice, in, &kind, KIND_PATH))
+                       : "No kernel runs during these copies.",
             .advice = advice_on(in, advice, &kind),
             .severity = TA_MEDIUM,
             .evidence = evidence,

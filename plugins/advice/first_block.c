@@ -32,7 +32,8 @@ static const struct ta_look delays = {.cells = VALUE,
                                       .where = {{METRIC, "first_block_ns"}, {BASIS, "wall"}}};
 static const struct ta_look medians = {.cells = BLOCK_TIME};
 
-/* "Before it: load 150 ms, text encoding 70.0 ms."; what usually happens where no stage says it. */
+/* "Before the first block: load 150 ms, text encoding 70.0 ms."; what usually happens where no
+ * stage says it. */
 static const char *before_it(const struct ta_refs *in, struct ta_advice *advice)
 {
     const char *text = NULL;
@@ -44,8 +45,9 @@ static const char *before_it(const struct ta_refs *in, struct ta_advice *advice)
         const struct ta_slice stage = ta_ref_text(in, PART_STAGE, i);
         const struct ta_slice name = stage.len ? stage : part;
         text = ta_advice_printf(
-            advice, "%s%s %.*s %s", text ? text : "Before it:", text ? "," : "", (int)name.len,
-            name.ptr, ta_advice_number(advice, ta_ref_number(in, PART_TIME, i, 0), TA_UNIT_NS));
+            advice, "%s%s %.*s %s", text ? text : "Before the first block:", text ? "," : "",
+            (int)name.len, name.ptr,
+            ta_advice_number(advice, ta_ref_number(in, PART_TIME, i, 0), TA_UNIT_NS));
     }
     return text ? ta_advice_printf(advice, "%s.", text)
                 : "Until then models are loaded, code is compiled and the prompt is encoded.";

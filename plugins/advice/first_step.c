@@ -137,10 +137,11 @@ static void advise_timing(const struct ta_refs *in, struct ta_advice *advice,
             : ta_advice_printf(advice, "the first shows %s, the others %s", first, median);
     const char *why =
         way == FIRST_HOLDS && extra > pass->median
-            ? ta_advice_printf(advice,
-                               "The first two together take %s longer than two others: that is "
-                               "warm-up.",
-                               ta_advice_number(advice, extra, TA_UNIT_NS))
+            ? ta_advice_printf(
+                  advice,
+                  "The first two steps together take %s longer than two others: that is "
+                  "warm-up.",
+                  ta_advice_number(advice, extra, TA_UNIT_NS))
         : way == STAGE_HOLDS
             ? ta_advice_printf(advice, "The steps add up to %s of the %s of their stage.",
                                ta_advice_number(advice, pass->all, TA_UNIT_NS),

@@ -74,7 +74,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                       "use (%s against %s)%s",
                                       ta_advice_number(advice, unused.value, TA_UNIT_BYTES), held,
                                       used, ta_place_owner(advice, in->report, &unused)),
-            .why = "These are fragments, or a cache of free blocks for the next allocations.",
+            .why =
+                "The difference is fragments, or a cache of free blocks for the next allocations.",
             .advice = ta_advice_printf(
                 advice,
                 "Where memory is short, set %s=expandable_segments:True, and call "

@@ -98,7 +98,7 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
                 ta_place_owner(advice, in->report, least)),
             .why = is_copying ? ta_advice_printf(
                                     advice,
-                                    "It receives %s on average, as when weights are copied in "
+                                    "The GPU receives %s on average, as when weights are copied in "
                                     "for each step.",
                                     ta_advice_number(advice, received, TA_UNIT_BYTES_PER_S))
                               : why(in, advice, least->row),

@@ -191,11 +191,12 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 ta_owned_of(advice, &owned.place),
                 ta_advice_number(advice, owned.share, TA_UNIT_RATIO),
                 ta_advice_number(advice, owned.ns, TA_UNIT_NS)),
-            .why = ta_advice_printf(advice, "%s%s%s causes %s of this idle time (%s)%s%s.",
+            .why = ta_advice_printf(advice, "%s%s%s causes %s of the %s of idle time (%s)%s%s.",
                                     where.site, is_in ? " in " : "", is_in ? where.function : "",
-                                    ta_advice_number(advice, share, TA_UNIT_RATIO),
                                     ta_advice_number(advice, share * owned.ns, TA_UNIT_NS),
-                                    share >= 0.5 ? "" : ", the largest part,",
+                                    ta_advice_number(advice, owned.ns, TA_UNIT_NS),
+                                    ta_advice_number(advice, share, TA_UNIT_RATIO),
+                                    share >= 0.5 ? "" : ", the largest part",
                                     has_python ? "" : " and launches nothing"),
             .advice = is_text
                           ? "Move the text encoder to the GPU (at least while it is needed), or "

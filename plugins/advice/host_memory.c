@@ -80,14 +80,13 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                              : ta_advice_printf(advice, " of %s",
                                                 ta_advice_number(advice, total, TA_UNIT_BYTES)),
                 what_it_draws(in, advice, row), ta_place_owner(advice, in->report, &part)),
-            .why =
-                isnan(pcie)
-                    ? "Kernels wait for data over PCIe, which the utilization counts as work."
-                    : ta_advice_printf(
-                          advice,
-                          "PCIe carries %s, both directions together: kernels wait for it, which "
-                          "the utilization counts as work.",
-                          ta_advice_number(advice, pcie, TA_UNIT_BYTES_PER_S)),
+            .why = isnan(pcie)
+                       ? "Kernels wait for data over PCIe, which the utilization counts as work."
+                       : ta_advice_printf(
+                             advice,
+                             "PCIe carries %s, both directions together: kernels wait for these "
+                             "data, which the utilization counts as work.",
+                             ta_advice_number(advice, pcie, TA_UNIT_BYTES_PER_S)),
             .advice =
                 "Use less GPU memory (fewer frames or tiles at a time, weights in 8 bit, idle "
                 "models moved away); \"Prefer No Sysmem Fallback\" in the NVIDIA driver for "

@@ -74,10 +74,10 @@ static const char *why(struct ta_advice *advice, const struct ta_owned_where *wh
     if (!*where->site || share < 0.1)
         return NULL;
     const bool is_in = *where->function && strcmp(where->function, where->site) != 0;
-    return ta_advice_printf(advice, "%s%s%s takes %s of that time (%s).", where->site,
-                            is_in ? " in " : "", is_in ? where->function : "",
-                            ta_advice_number(advice, share, TA_UNIT_RATIO),
-                            ta_advice_number(advice, share * ns, TA_UNIT_NS));
+    return ta_advice_printf(
+        advice, "%s%s%s takes %s of these %s (%s).", where->site, is_in ? " in " : "",
+        is_in ? where->function : "", ta_advice_number(advice, share * ns, TA_UNIT_NS),
+        ta_advice_number(advice, ns, TA_UNIT_NS), ta_advice_number(advice, share, TA_UNIT_RATIO));
 }
 
 /* Whether the loader that is waited for has processes of its own. */

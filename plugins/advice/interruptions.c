@@ -334,12 +334,13 @@ static struct texts others(const struct ta_refs *in, struct ta_advice *advice,
                                       : "torch.compile records CUDA graphs again in the middle of "
                                         "the run",
                                   owner, sums),
-        .why = ta_advice_printf(advice,
-                                "%s takes %s of that time; during all of these calls the GPU is "
-                                "idle for %s.",
-                                ta_place_text(advice, in, &host, CALL),
-                                ta_advice_number(advice, worst->sums.most, TA_UNIT_NS),
-                                ta_advice_number(advice, worst->sums.idle, TA_UNIT_NS)),
+        .why = ta_advice_printf(
+            advice,
+            "%s takes %s, the largest part; during all calls of its kind the GPU is "
+            "idle for %s.",
+            ta_place_text(advice, in, &host, CALL),
+            ta_advice_number(advice, worst->sums.most, TA_UNIT_NS),
+            ta_advice_number(advice, worst->sums.idle, TA_UNIT_NS)),
         .advice = worst->kind->advice,
     };
 }

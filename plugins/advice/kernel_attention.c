@@ -242,7 +242,7 @@ static const char *title_of(struct ta_advice *advice, const struct ta_refs *in, 
     return "";
 }
 
-/* "Its inputs are bf16 with a head size of 64." */
+/* "The inputs of attention are bf16 with a head size of 64." */
 static const char *why_of(struct ta_advice *advice, const struct ta_refs *in, enum cause cause,
                           const struct found *found)
 {
@@ -254,11 +254,13 @@ static const char *why_of(struct ta_advice *advice, const struct ta_refs *in, en
     if (cause == WIDE || !type.len)
         return NULL;
     return head > 0 && !(cause == MATH && is_wide(in, found->row))
-               ? ta_advice_printf(advice,
-                                  "Its inputs are %.*s with a head size of %.0f, which "
-                                  "fused kernels take.",
-                                  (int)type.len, type.ptr, head)
-               : ta_advice_printf(advice, "Its inputs are %.*s.", (int)type.len, type.ptr);
+               ? ta_advice_printf(
+                     advice,
+                     "The inputs of attention are %.*s with a head size of %.0f, which "
+                     "fused kernels take.",
+                     (int)type.len, type.ptr, head)
+               : ta_advice_printf(advice, "The inputs of attention are %.*s.", (int)type.len,
+                                  type.ptr);
 }
 
 /* Whether scaled_dot_product_attention itself took the way of separate kernels. */
@@ -371,12 +373,12 @@ static void advise_slow(const struct ta_refs *in, struct ta_advice *advice, cons
                     : ta_advice_printf(advice, "%.*s peak", (int)unit.len, unit.ptr),
                 kernel_time(advice, run, slow->time)),
             .why = ta_advice_printf(
-                advice, "%s with %.*s takes %s of that time (%s in %s).",
+                advice, "%s with %.*s takes %s of the time in attention (%s in %s).",
                 ta_ref_rows(in, BACKEND)
                     ? ta_advice_printf(advice, "%c%s",
                                        backend_title(ta_ref_text(in, BACKEND, 0))[0] & ~0x20,
                                        backend_title(ta_ref_text(in, BACKEND, 0)) + 1)
-                    : "Its kernel",
+                    : "The attention kernel",
                 (int)shape.len, shape.ptr,
                 ta_advice_number(advice, fmin(1, slow->most / slow->time), TA_UNIT_RATIO),
                 kernel_ns(advice, run, slow->most),

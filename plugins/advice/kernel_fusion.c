@@ -147,7 +147,8 @@ static struct chains add_up(const struct ta_refs *in, enum group group, const do
     return sum;
 }
 
-/* "RMSNorm in pieces takes 45 % of that time (12 ms in 384 kernels), mostly in LlamaRMSNorm." */
+/* "RMSNorm in pieces takes 45 % of the time of the chains (12 ms in 384 kernels), mostly in
+ * LlamaRMSNorm." */
 static const char *main_kind(const struct ta_refs *in, struct ta_advice *advice,
                              const struct kernel_run *run, const struct chains *chains)
 {
@@ -158,7 +159,7 @@ static const char *main_kind(const struct ta_refs *in, struct ta_advice *advice,
                            ta_slice_equal(kind, TA_LIT("element-wise operators")) ||
                            memmem(kind.ptr, kind.len, " and ", 5); /* "ReLU and addition" */
     return ta_advice_printf(
-        advice, "%c%.*s %s %s of that time (%s in %s)%s%s.",
+        advice, "%c%.*s %s %s of the time of the chains (%s in %s)%s%s.",
         *kind.ptr >= 'a' ? *kind.ptr - 'a' + 'A' : *kind.ptr, (int)kind.len - 1,
         ta_slice_at(kind, 1), is_plural ? "take" : "takes",
         ta_advice_number(advice, chains->kind_time / chains->time, TA_UNIT_RATIO),
@@ -212,7 +213,7 @@ static void advise_chains(struct ta_ctx *ctx, const struct ta_refs *in, struct t
                                                  where)
                               : "Compile this part too, or find the graph break before it "
                                 "with TORCH_LOGS=graph_breaks.")
-                    : "Fuse these chains with torch.compile of the module around them.",
+                    : "Fuse the element-wise chains with torch.compile of the module around them.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 2,
@@ -249,17 +250,17 @@ static void advise_norms(struct ta_ctx *ctx, const struct ta_refs *in, struct ta
                                       norms[k].norms, kernel_time(advice, run, odd.time),
                                       ta_advice_number(advice, whole[k], TA_UNIT_COUNT)),
             .why = ta_advice_printf(
-                advice, "Each is about %.0f kernels instead of one%s%s%s.", pieces,
+                advice, "Each norm in pieces is about %.0f kernels instead of one%s%s%s.", pieces,
                 *where ? "; " : "", *where ? where : "",
                 *where ? ta_advice_printf(
-                             advice, " takes %s of that time",
+                             advice, " takes %s of their time",
                              ta_advice_number(advice, odd.place_time / odd.time, TA_UNIT_RATIO))
                        : ""),
             .advice =
                 k == 0
-                    ? "Use the fused norm there too (torch.nn.functional.rms_norm, with weight "
+                    ? "Use the fused norm everywhere (torch.nn.functional.rms_norm, with weight "
                       "and input of one type), or compile it with torch.compile."
-                    : "Use the fused norm there too (torch.nn.functional.layer_norm, with weight "
+                    : "Use the fused norm everywhere (torch.nn.functional.layer_norm, with weight "
                       "and input of one type), or compile it with torch.compile.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
@@ -357,7 +358,7 @@ static void advise_transposes(const struct ta_refs *in, struct ta_advice *advice
                 kernel_time(advice, run, copies.time)),
             .why = is_operator(ta_ref_text(in, COPY_OP, copies.row)) && copies.most <= copies.time
                        ? ta_advice_printf(
-                             advice, "%s takes %s of that time (%s).",
+                             advice, "%s takes %s of the time of the transposes (%s).",
                              ta_place_text(advice, in, &most, COPY_OP),
                              ta_advice_number(advice, copies.most / copies.time, TA_UNIT_RATIO),
                              kernel_count(advice, ta_ref_number(in, COPY_CALLS, copies.row, 0),
@@ -419,7 +420,7 @@ static void advise_copies(struct ta_ctx *ctx, const struct ta_refs *in, struct t
             .why = is_operator(ta_ref_text(in, COPY_OP, copies.row)) && copies.most <= time &&
                            copies.most >= LEAST_NAMED * time
                        ? ta_advice_printf(
-                             advice, "%s takes %s of that time (%s).", op,
+                             advice, "%s takes %s of the time of these copies and casts (%s).", op,
                              ta_advice_number(advice, copies.most / time, TA_UNIT_RATIO),
                              kernel_count(advice, ta_ref_number(in, COPY_CALLS, copies.row, 0),
                                           "kernel"))

@@ -196,7 +196,8 @@ static const char *what_to_do(const struct ta_refs *in, size_t kernel, struct ta
         return "Decode more sequences at once: the same weights then serve more tokens.";
     if (ta_ref_reads(in, FAMILY, kernel, "fused moe") &&
         memmem(name.ptr, name.len, "fused_moe_kernel", strlen("fused_moe_kernel")))
-        return "Tune its tiles for this GPU and these sizes (benchmark_moe.py of vLLM, "
+        return "Tune the tiles of the kernel for this GPU and these sizes (benchmark_moe.py of "
+               "vLLM, "
                "tuning_fused_moe_triton.py of SGLang).";
     if (ta_ref_reads(in, KIND, kernel, "gemm") && has_few_rows(name))
         return memmem(name.ptr, name.len, "fp4", 3) || memmem(name.ptr, name.len, "int4", 4)
@@ -207,27 +208,29 @@ static const char *what_to_do(const struct ta_refs *in, size_t kernel, struct ta
                      "narrower "
                      "type, or compute more rows at once (a larger batch).";
     if (ta_look_sum(in, &graphs, TA_MISSING) >= 0.5)
-        return "Record one step without graphs and with record_shapes=True: sizes show what it "
-               "reaches of the peak.";
+        return "Record one step without graphs and with record_shapes=True: the sizes show what "
+               "the kernel reaches of the peak.";
     if (ta_ref_reads(in, KIND, kernel, "gemm") || ta_ref_reads(in, KIND, kernel, "conv"))
-        return "Record with record_shapes=True: sizes show what it reaches of the peak.";
+        return "Record with record_shapes=True: the sizes show what the kernel reaches of the "
+               "peak.";
     if (ta_ref_reads(in, KIND, kernel, "triton"))
-        return "See what it fuses with TORCH_LOGS=output_code, and tune it with "
+        return "See what the kernel fuses with TORCH_LOGS=output_code, and tune it with "
                "torch.compile(mode=\"max-autotune\").";
     if (ta_ref_reads(in, KIND, kernel, "elementwise") || ta_ref_reads(in, KIND, kernel, "norm") ||
         ta_ref_reads(in, KIND, kernel, "softmax") || ta_ref_reads(in, KIND, kernel, "reduce"))
-        return "Memory bounds it: fuse it with what is around it (torch.compile).";
-    return "Look at its source first: nothing else of this run takes as long.";
+        return "Fuse the kernel with what is around it (torch.compile): memory bandwidth bounds "
+               "it.";
+    return "Look at the source of this kernel first: nothing else of this run takes as long.";
 }
 
-/* "aten::mm launches it." where an operator is known. */
+/* "aten::mm launches the kernel." where an operator is known. */
 static const char *launcher(const struct ta_refs *in, struct ta_advice *advice,
                             struct ta_slice kernel)
 {
     for (size_t i = 0; i < ta_ref_rows(in, BY_OP_KERNEL); i++) {
         const struct ta_slice op = ta_ref_text(in, BY_OP, i);
         if (op.len && ta_slice_equal(ta_ref_text(in, BY_OP_KERNEL, i), kernel))
-            return ta_advice_printf(advice, "%.*s launches it.",
+            return ta_advice_printf(advice, "%.*s launches the kernel.",
                                     (int)ta_min_i64(80, (int64_t)op.len), op.ptr);
     }
     return NULL;
@@ -263,11 +266,12 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                time_text(advice, in, &run, time),
                                kernel_count(advice, ta_ref_number(in, CALLS, kernel, 0), "call"),
                                ta_place_text(advice, in, &first, BUSY_NAME));
-    const char *why = !moe ? launcher(in, advice, name)
-                      : has_few_rows(name)
-                          ? "Their tiles have few rows: reading the weights of the experts bounds "
-                            "them, whatever the number of tokens."
-                          : NULL;
+    const char *why =
+        !moe ? launcher(in, advice, name)
+        : has_few_rows(name)
+            ? "The tiles of these GEMMs have few rows: reading the weights of the experts bounds "
+              "them, whatever the number of tokens."
+            : NULL;
     const struct ta_evidence evidence[] = {ta_ref_evidence(in, EXPOSED, first.row),
                                            ta_ref_evidence(in, MEAN, kernel)};
     ta_advise(advice,

@@ -82,6 +82,10 @@ static const char *const family_titles[FAMILIES] = {[GEMM] = "GEMMs",
                                                     [CONV] = "Convolutions",
                                                     [BATCH_NORM] = "Batch norms",
                                                     [GROUP_NORM] = "Group norms"};
+static const char *const family_words[FAMILIES] = {[GEMM] = "GEMMs",
+                                                   [CONV] = "convolutions",
+                                                   [BATCH_NORM] = "batch norms",
+                                                   [GROUP_NORM] = "group norms"};
 
 /* Shorter kernels, and work that even the peak would be done with in less, are to be joined, not
  * tuned. */
@@ -304,14 +308,17 @@ static void advise_unaligned(const struct ta_refs *in, struct ta_advice *advice,
                 advice, "GEMMs of odd sizes use kernels without vector loads and take %s",
                 kernel_time(advice, run, time)),
             .why = odd.len ? ta_advice_printf(
-                                 advice, "The largest is %.*s: %.*s is no multiple of %u.",
+                                 advice,
+                                 "The largest of these GEMMs is %.*s: %.*s is no multiple of %u.",
                                  (int)shape.len, shape.ptr, (int)odd.len, odd.ptr, multiple)
-                           : ta_advice_printf(advice, "%s takes %s of that time.",
+                           : ta_advice_printf(advice, "%s takes %s of the time of such GEMMs.",
                                               ta_place_text(advice, in, &largest, KERNEL_NAME),
                                               ta_advice_number(advice, most / time, TA_UNIT_RATIO)),
             .advice = ta_advice_printf(
                 advice, "Pad %s to a multiple of %u, large ones to a multiple of 64.",
-                odd.len ? "sizes such as this" : "the sizes of these matrices", multiple),
+                odd.len ? ta_advice_printf(advice, "sizes such as %.*s", (int)odd.len, odd.ptr)
+                        : "the sizes of these matrices",
+                multiple),
             .severity = TA_MEDIUM,
             .evidence = &evidence,
             .n_evidence = 1,
@@ -452,9 +459,9 @@ static void advise_slow(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
                           : ta_advice_printf(advice, "%.*s peak", (int)unit.len, unit.ptr),
                 kernel_time(advice, run, it->time)),
             .why = ta_advice_printf(
-                advice, "%.*s with %.*s takes %s of that time (%s in %s%s).", (int)name.len,
-                name.ptr, (int)shape.len, shape.ptr,
-                ta_advice_number(advice, it->most / it->time, TA_UNIT_RATIO),
+                advice, "%.*s with %.*s takes %s of the time of these %s (%s in %s%s).",
+                (int)name.len, name.ptr, (int)shape.len, shape.ptr,
+                ta_advice_number(advice, it->most / it->time, TA_UNIT_RATIO), family_words[worst],
                 kernel_ns(advice, run, it->most),
                 kernel_count(advice, ta_ref_number(in, CALLS, it->row, 0), "call"),
                 it->shapes > 1

@@ -94,11 +94,13 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         ta_advice_number(advice, vae.kernels > 0 ? vae.conv / vae.kernels : 0, TA_UNIT_RATIO);
     const char *why =
         vae.layout > 0.05 * vae.kernels
-            ? ta_advice_printf(advice,
-                               "Convolutions have %s of its kernel time, of which transposes "
-                               "between layouts have %s.",
-                               conv, ta_advice_number(advice, vae.layout / vae.conv, TA_UNIT_RATIO))
-            : ta_advice_printf(advice, "Convolutions have %s of its kernel time.", conv);
+            ? ta_advice_printf(
+                  advice,
+                  "Convolutions take %s of the kernel time of VAE decoding; transposes between "
+                  "layouts are %s of that.",
+                  conv, ta_advice_number(advice, vae.layout / vae.conv, TA_UNIT_RATIO))
+            : ta_advice_printf(advice, "Convolutions take %s of the kernel time of VAE decoding.",
+                               conv);
     const struct ta_evidence evidence[] = {ta_ref_evidence(in, VAE + VAE_TIME, vae.row),
                                            ta_ref_evidence(in, VAE + VAE_CONV, vae.row)};
     ta_advise(

@@ -87,14 +87,16 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 advice, "Weights stored as %.*s are %s before each GEMM, which takes %s",
                 (int)type.len, type.ptr, dequantizes ? "dequantized" : "cast",
                 kernel_time(advice, &run, time)),
-            .why = *size || *inside
-                       ? ta_advice_printf(
-                             advice, "Weights%s%s take %s of that time (%s of %s casts).", size,
-                             inside, ta_advice_number(advice, most.value / time, TA_UNIT_RATIO),
-                             ta_advice_number(advice, ta_ref_number(in, CALLS, most.row, 0),
-                                              TA_UNIT_COUNT),
-                             ta_advice_number(advice, calls, TA_UNIT_COUNT))
-                       : NULL,
+            .why =
+                *size || *inside
+                    ? ta_advice_printf(
+                          advice,
+                          "Weights%s%s take %s of the time of these casts (%s of %s casts).", size,
+                          inside, ta_advice_number(advice, most.value / time, TA_UNIT_RATIO),
+                          ta_advice_number(advice, ta_ref_number(in, CALLS, most.row, 0),
+                                           TA_UNIT_COUNT),
+                          ta_advice_number(advice, calls, TA_UNIT_COUNT))
+                    : NULL,
             .advice = what_to_do(type, &device),
             .severity = TA_MEDIUM,
             .evidence = evidence,

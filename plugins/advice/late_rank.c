@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A rank that takes longer than the others for the same work, by the figures of dumps. */
+#include "stage.h"
+
 #include <traceanalyze/rule.h>
 
 #include <math.h>
@@ -104,6 +106,25 @@ static size_t most_specific(struct ta_ctx *ctx, const struct ta_refs *in)
     return best;
 }
 
+/* The time of a rank may be long for the work that it is given, or for the machine. */
+static const char *what_to_do(const struct ta_refs *in, struct ta_advice *advice, size_t row)
+{
+    const double rank = number(in, RANK, row);
+    if (is_host_stage(ta_ref_text(in, WHAT, row)))
+        return ta_advice_printf(advice,
+                                "Look at the CPU of rank %.0f, which does this stage: work of this "
+                                "rank alone (loading, "
+                                "logging, saving), other processes on its cores, cores of another "
+                                "NUMA node (`numactl`, "
+                                "`taskset`), garbage collection.",
+                                rank);
+    return ta_advice_printf(
+        advice,
+        "Check clock, temperature and power of the GPU of rank %.0f (`nvidia-smi dmon`), other "
+        "processes on its GPU and cores, and that it is given no more work than the others.",
+        rank);
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const size_t row = most_specific(ctx, in);
@@ -132,18 +153,13 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 ta_advice_number(advice, excess.value, TA_UNIT_RATIO),
                 others == 1 ? "other rank"
                             : ta_advice_printf(advice, "median of the other %d ranks", others)),
-            .advice = ta_advice_printf(
-                advice,
-                "Compare rank %.0f with the others: the work it has been given, other processes on "
-                "its cores and its GPU, and clock, temperature and power of that GPU "
-                "(`nvidia-smi dmon`).",
-                rank.value),
+            .advice = what_to_do(in, advice, row),
             .details = "Ranks that work on one video wait for it in every step; of independent "
                        "ranks the run ends with the last.",
             .severity = excess.value > 0.25 ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,
-            .saving_low_ns = ta_whole(number(in, LOSS, row) / 3), /* it may have more to do */
+            .saving_low_ns = 0, /* it may have more to do */
             .saving_high_ns = ta_whole(number(in, LOSS, row)),
             .confidence = others >= 3 ? 0.8 : 0.5,
             .effect = TA_EFFECT_LATE_RANK,

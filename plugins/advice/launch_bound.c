@@ -84,11 +84,13 @@ static const char *first_of_all(const struct ta_refs *in, struct ta_advice *advi
 {
     const double zeroing = share_of(in, owned, "zero_grad");
     const char *zero =
-        zeroing < 0.1 ? ""
-                      : ta_advice_printf(advice,
-                                         "Call zero_grad(set_to_none=True), which launches "
-                                         "nothing: zeroing gradients causes %s of this idle time. ",
-                                         ta_advice_number(advice, zeroing, TA_UNIT_RATIO));
+        zeroing < 0.1
+            ? ""
+            : ta_advice_printf(advice,
+                               "Call zero_grad(set_to_none=True), which launches "
+                               "nothing: zeroing gradients causes %s of the %s of idle time. ",
+                               ta_advice_number(advice, zeroing * owned->ns, TA_UNIT_NS),
+                               ta_advice_number(advice, owned->ns, TA_UNIT_NS));
     return share_of(in, owned, "unflatten_dense_tensors") < 0.01 ||
                    share_of(in, owned, "DistributedDataParallel") <= 0
                ? zero
@@ -123,8 +125,10 @@ static const char *why(const struct ta_refs *in, struct ta_advice *advice,
     return sentence || !*where.function
                ? sentence
                : ta_advice_printf(
-                     advice, "No function causes a tenth of this idle time: %s causes most, %s.",
-                     where.function, ta_advice_number(advice, where.share, TA_UNIT_RATIO));
+                     advice,
+                     "No function causes a tenth of the %s of idle time: %s causes most, %s.",
+                     ta_advice_number(advice, owned->ns, TA_UNIT_NS), where.function,
+                     ta_advice_number(advice, where.share, TA_UNIT_RATIO));
 }
 
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)

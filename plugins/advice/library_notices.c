@@ -50,7 +50,8 @@ static const struct notice {
      TA_MEDIUM},
     {"no flash attention", "slow-attention", "This build of torch has no flash attention",
      "scaled_dot_product_attention takes its memory-efficient or math kernels.",
-     "Install a build that has it (Windows: a newer torch, or flash-attn or SageAttention).",
+     "Install a build with flash attention (Windows: a newer torch, or flash-attn or "
+     "SageAttention).",
      TA_MEDIUM},
     {"VAE decoded again", "vae-again", "The VAE gives NaN in fp16 and decodes again in fp32", NULL,
      "Use a VAE that stays within the range of fp16 (sdxl-vae-fp16-fix), or run it in bf16 from "
@@ -58,7 +59,7 @@ static const struct notice {
      TA_MEDIUM},
     {"no workspace", "convolution-workspace",
      "MIOpen gets no workspace for its fast convolutions and takes slower ones", NULL,
-     "Let it search with workspace once (torch.backends.cudnn.benchmark = True, "
+     "Let MIOpen search with workspace once (torch.backends.cudnn.benchmark = True, "
      "MIOPEN_FIND_MODE=NORMAL), and decode in tiles so that the workspace fits.",
      TA_MEDIUM},
     {"eager mode", "eager-mode", "CUDA graphs and torch.compile are switched off (enforce_eager)",

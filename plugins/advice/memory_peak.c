@@ -123,7 +123,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .why = isnan(capacity)
                        ? NULL
                        : ta_advice_printf(
-                             advice, "That is %s of the GPU's %s.",
+                             advice, "The peak is %s of the GPU's %s.",
                              ta_advice_number(advice, peaks.most / capacity, TA_UNIT_RATIO),
                              ta_advice_number(advice, capacity, TA_UNIT_BYTES)),
             .advice = advice_of(in, peaks.row),

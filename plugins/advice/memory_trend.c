@@ -79,13 +79,14 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 ta_advice_number(advice, first, TA_UNIT_BYTES),
                 ta_advice_number(advice, last, TA_UNIT_BYTES), ta_ref_number(in, STEPS, row, 0),
                 of_blocks ? "blocks" : "steps", ta_place_owner(advice, in->report, &slope)),
-            .why = of_blocks     ? "A KV cache of the frames so far grows like this on purpose, "
-                                   "tensors that stay referenced by mistake."
-                   : isnan(left) ? NULL
-                                 : ta_advice_printf(advice,
-                                                    "At this rate it is full after %.0f more "
-                                                    "steps.",
-                                                    floor(left)),
+            .why = of_blocks ? "A KV cache of the frames so far grows like this on purpose; "
+                               "tensors that stay referenced grow by mistake."
+                   : isnan(left)
+                       ? NULL
+                       : ta_advice_printf(advice,
+                                          "At this rate the memory is full after %.0f more "
+                                          "steps.",
+                                          floor(left)),
             .advice = of_blocks
                           ? "Limit the window of the cache for long videos."
                           : "Drop what a step no longer needs: losses kept with their graph "

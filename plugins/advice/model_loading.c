@@ -202,7 +202,8 @@ static void advise_loads(const struct ta_refs *in, struct ta_advice *advice)
                       ta_advice_number(advice, outside / prompts.value, TA_UNIT_RATIO),
                       ta_advice_number(advice, outside, TA_UNIT_NS)),
                   .why = (double)most > n
-                             ? ta_advice_printf(advice, "It was loaded %zu times.", most)
+                             ? ta_advice_printf(advice, "%s was loaded %zu times.",
+                                                ta_place_text(advice, in, &model, MODEL), most)
                              : NULL,
                   .advice = advice_text,
                   .details = details_text,

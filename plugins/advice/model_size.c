@@ -25,9 +25,9 @@ static const char *what_to_do(const struct ta_refs *in, const struct ta_place *m
 {
     const struct ta_slice type = ta_ref_text(in, TYPE, model->row);
     if (memmem(type.ptr, type.len, "encoder", strlen("encoder")))
-        return "It runs once per prompt: where memory is short, quantize it to 8 bit or move it "
-               "away "
-               "after use.";
+        return "A text encoder runs once per prompt: where memory is short, quantize it to 8 bit "
+               "or "
+               "move it away after use.";
     return "Where memory is short, quantize the weights to 8 bit (fp8 or int8) and compare "
            "quality.";
 }

@@ -146,7 +146,7 @@ static void advise_work(const struct ta_refs *in, struct ta_advice *advice, doub
                 ta_advice_number(advice, sums[most].ns / device_ns, TA_UNIT_RATIO),
                 ta_advice_number(advice, sums[most].ns, TA_UNIT_NS),
                 ta_advice_number(advice, device_ns, TA_UNIT_NS)),
-            .why = is_short ? "They run on tensor cores." : NULL,
+            .why = is_short ? "The GEMMs run on tensor cores already." : NULL,
             .advice = is_short ? "Store the weights of the largest layers in fp8 where the GPU has "
                                  "it, and compare quality; or take fewer steps."
                                : works[most].advice,
@@ -252,7 +252,7 @@ static void advise_cause(const struct ta_refs *in, struct ta_advice *advice, enu
     const char *why =
         cause == HOST_COPIES && calls > 0
             ? ta_advice_printf(
-                  advice, "%s takes %s of that time: %s calls of %s%s.",
+                  advice, "%s takes %s, in %s calls of %s%s.",
                   ta_place_text(advice, in,
                                 &(struct ta_place){ta_ref_table(in, NAME), sum->row, 0, 0}, NAME),
                   ta_advice_number(advice, sum->largest_ns, TA_UNIT_NS),

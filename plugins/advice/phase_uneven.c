@@ -64,42 +64,42 @@ static void give(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice 
                                     : "of which one waits";
     const struct ta_evidence evidence[] = {ta_place_evidence(&extra), ta_place_evidence(&time),
                                            ta_place_evidence(&others), ta_place_evidence(&share)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "phase-uneven",
-                  .rule = "phase_uneven",
-                  .title = ta_advice_printf(
-                      advice,
-                      "%s takes %s longer on rank %.0f than on %s (%s of the run), %s "
-                      "for it",
-                      phase->name, ta_advice_number(advice, extra.value, TA_UNIT_NS),
-                      ta_ref_number(in, RANK, row, 0),
-                      ta_ref_number(in, RANKS, row, 0) > 2 ? "the others" : "the other one",
-                      ta_advice_number(advice, share.value, TA_UNIT_RATIO), who),
-                  .why = ta_advice_printf(
-                      advice,
-                      "It works %s in the phase, the median of the others is %s; in other phases "
-                      "it is no slower.",
-                      ta_advice_number(advice, time.value, TA_UNIT_NS),
-                      ta_advice_number(advice, others.value, TA_UNIT_NS)),
-                  .advice = phase->advice,
-                  .details =
-                      "The saving is what the others wait: the phase as long as they need, or as "
-                      "long as all need when the extra work is divided.",
-                  .severity = TA_MEDIUM,
-                  .evidence = evidence,
-                  .n_evidence = TA_LENGTH(evidence),
-                  .saving_low_ns = waiting + 1 >= ta_ref_number(in, RANKS, row, 0)
-                                       ? ta_whole(0.5 * extra.value)
-                                       : 0, /* some do not wait for it */
-                  .saving_high_ns = ta_whole(extra.value),
-                  .steps_ns = phase->is_outside ? TA_OUTSIDE_LOOP : 0,
-                  .gain = TA_GAIN_RANKS,
-                  .confidence = 0.6,
-                  .threshold = ta_advice_printf(
-                      advice, "time that a phase takes one rank longer > %s of the run",
-                      ta_advice_number(advice, ta_ctx_option(ctx, LEAST), TA_UNIT_RATIO)),
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "phase-uneven",
+            .rule = "phase_uneven",
+            .title = ta_advice_printf(
+                advice,
+                "%s takes %s longer on rank %.0f than on %s (%s of the run), %s "
+                "for it",
+                phase->name, ta_advice_number(advice, extra.value, TA_UNIT_NS),
+                ta_ref_number(in, RANK, row, 0),
+                ta_ref_number(in, RANKS, row, 0) > 2 ? "the others" : "the other one",
+                ta_advice_number(advice, share.value, TA_UNIT_RATIO), who),
+            .why = ta_advice_printf(
+                advice,
+                "Rank %.0f works %s in the phase, the median of the others is %s; in other "
+                "phases it is no slower.",
+                ta_ref_number(in, RANK, row, 0), ta_advice_number(advice, time.value, TA_UNIT_NS),
+                ta_advice_number(advice, others.value, TA_UNIT_NS)),
+            .advice = phase->advice,
+            .details = "The saving is what the others wait: the phase as long as they need, or as "
+                       "long as all need when the extra work is divided.",
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = TA_LENGTH(evidence),
+            .saving_low_ns = waiting + 1 >= ta_ref_number(in, RANKS, row, 0)
+                                 ? ta_whole(0.5 * extra.value)
+                                 : 0, /* some do not wait for it */
+            .saving_high_ns = ta_whole(extra.value),
+            .steps_ns = phase->is_outside ? TA_OUTSIDE_LOOP : 0,
+            .gain = TA_GAIN_RANKS,
+            .confidence = 0.6,
+            .threshold = ta_advice_printf(
+                advice, "time that a phase takes one rank longer > %s of the run",
+                ta_advice_number(advice, ta_ctx_option(ctx, LEAST), TA_UNIT_RATIO)),
+        });
 }
 
 /* Where nobody waits the run is not shorter without it. */

@@ -79,8 +79,9 @@ static void advise_whole(struct ta_ctx *ctx, const struct ta_refs *in, struct ta
                 ta_ref_number(in, FRAMES, row, 0), ta_advice_number(advice, wait.value, TA_UNIT_NS),
                 ta_advice_number(advice, ta_ref_number(in, BY_BLOCK, row, NAN), TA_UNIT_NS),
                 ta_place_owner(advice, in->report, &wait)),
-            .advice = "If it is watched while it is made, decode each block as soon as it is "
-                      "denoised, with the decoder's cache kept from block to block, and send it."});
+            .advice =
+                "If the video is watched while it is made, decode each block as soon as it is "
+                "denoised, with the decoder's cache kept from block to block, and send it."});
 }
 
 static void advise_uneven(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice,

@@ -101,10 +101,12 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
                 ta_advice_number(advice, again->ns / again->window, TA_UNIT_RATIO),
                 ta_advice_number(advice, again->ns, TA_UNIT_NS),
                 ta_place_owner(advice, in->report, &again->largest)),
-            .why = ta_advice_printf(advice, "The GPU works for %s of it; %s takes most of it (%s).",
-                                    ta_advice_number(advice, again->busy, TA_UNIT_NS),
-                                    ta_place_text(advice, in, &again->largest, MODEL),
-                                    ta_advice_number(advice, again->largest.value, TA_UNIT_NS)),
+            .why = ta_advice_printf(
+                advice, "Of these %s the GPU works for %s; %s takes the largest part (%s).",
+                ta_advice_number(advice, again->ns, TA_UNIT_NS),
+                ta_advice_number(advice, again->busy, TA_UNIT_NS),
+                ta_place_text(advice, in, &again->largest, MODEL),
+                ta_advice_number(advice, again->largest.value, TA_UNIT_NS)),
             .advice = is_text && is_twice
                           ? "Encode the prompt and its negative as one batch, and keep the "
                             "embedding of a negative prompt that stays the same."

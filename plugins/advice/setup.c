@@ -226,8 +226,8 @@ static const char *why(struct ta_advice *advice, const struct places *places)
                             ta_slice_starts(ta_slice_of(places->at[0].name), "aten::empty");
     const char *next = "";
     for (size_t i = 1; i < places->n; i++)
-        next = ta_advice_printf(advice, "%s%s%s (%s)", next, i > 1 ? " and " : "Next come ",
-                                places->at[i].name,
+        next = ta_advice_printf(advice, "%s%s%s (%s)", next,
+                                i > 1 ? " and " : "The next longest are ", places->at[i].name,
                                 ta_advice_number(advice, places->at[i].ns, TA_UNIT_NS));
     if (!is_context && !*next)
         return NULL;

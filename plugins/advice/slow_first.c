@@ -70,10 +70,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                              "also loads, compiles or tunes.",
                              loss.n, ta_advice_number(advice, loss.all, TA_UNIT_NS),
                              ta_advice_number(advice, ta_ref_sum(in, BAR_ELAPSED), TA_UNIT_NS))
-                       : "It also loads, compiles or tunes.",
+                       : "The first iteration also loads, compiles or tunes.",
             .advice = "Run one iteration of the same shape before what is timed, and keep models "
                       "loaded and compiled between runs.",
-            .details = "It may also wait for work that was launched before the loop. Leave it out "
+            .details = "The first iteration may also wait for work that was launched before the "
+                       "loop. Leave it out "
                        "of comparisons.",
             .severity = share > ta_ctx_option(ctx, MEDIUM) ? TA_MEDIUM : TA_LOW,
             .evidence = evidence,

@@ -88,7 +88,7 @@ static const struct limit {
     const char *advice, *advice_amd;
 } limits[] = {
     {"host_memory", "P2P between the GPUs looks disabled",
-     "That is less than a third of PCIe, as when each message is copied through host memory "
+     "This rate is less than a third of PCIe, as when each message is copied through host memory "
      "(transport SHM, or NET on one node)",
      "Run once with `NCCL_DEBUG=INFO` and look for `via SHM` or `via NET` instead of `via P2P`; "
      "then "
@@ -98,7 +98,7 @@ static const struct limit {
      "then "
      "unset `NCCL_P2P_DISABLE`, and check `rocm-smi --showtopo` and that all GPUs are visible to "
      "each process."},
-    {"pcie", "The data goes over PCIe", "PCIe could carry that",
+    {"pcie", "The data goes over PCIe", "PCIe could carry this rate",
      "Run once with `NCCL_DEBUG=INFO` to see the path, and check `nvidia-smi nvlink -s` and "
      "`NCCL_P2P_LEVEL`: the ranks should use GPUs that NVLink joins.",
      "Run once with `NCCL_DEBUG=INFO` to see the path, and check `rocm-smi --showtopo`: the ranks "
@@ -110,7 +110,7 @@ static const struct limit {
      "Unset `NCCL_PROTO`, `NCCL_ALGO`, `NCCL_MAX_NCHANNELS`: `NCCL_DEBUG=INFO` with "
      "`NCCL_DEBUG_SUBSYS=TUNING` names what each call uses."},
     {"network", "The network between the nodes is slow",
-     "TCP over one adapter moves that much, InfiniBand and RoCE several times it",
+     "TCP over one adapter reaches this rate, InfiniBand and RoCE several times it",
      "Run once with `NCCL_DEBUG=INFO` and look for `NET/Socket`: then check `NCCL_IB_DISABLE`, "
      "`NCCL_SOCKET_IFNAME` and `NCCL_IB_HCA`, and keep tensor and sequence parallel groups "
      "within a node.",

@@ -44,6 +44,9 @@ static bool is_preparation(struct ta_slice name)
     return ta_slice_has_any(name, words);
 }
 
+/* A GPU encodes a prompt in much less. */
+#define SLOW_NS 1e9
+
 static void give(const struct ta_refs *in, struct ta_advice *advice, const struct encoding *found,
                  double generations, bool is_repeated, double limit)
 {
@@ -52,6 +55,8 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
         ta_ref_evidence(in, is_repeated ? STAGE_CALLS : STAGE_SHARE, place->row),
         ta_place_evidence(&found->largest)};
     const char *total = ta_advice_number(advice, found->total, TA_UNIT_NS);
+    const double calls = ta_ref_number(in, STAGE_CALLS, found->largest.row, NAN);
+    const bool is_slow = found->largest.value > SLOW_NS * calls;
     const char *share =
         found->share > 0
             ? ta_advice_printf(advice, "%s of %s, %s",
@@ -74,11 +79,14 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
                                             ta_advice_number(advice, found->share, TA_UNIT_RATIO),
                                             found->of_sum ? "the time in all stages" : "the run",
                                             total, ta_place_owner(advice, in->report, place)),
-            .advice = is_repeated ? "Encode each prompt once and keep its embedding: it is the "
+            .advice = is_repeated ? "Encode each prompt once and keep its embedding, which is the "
                                     "same for all chunks, blocks and steps of a generation."
-                                  : "Keep embeddings of prompts that come again, and encode the "
-                                    "prompt and its negative as one batch, in 16 bit or 8 bit on "
-                                    "the GPU.",
+                      : is_slow ? "Check that the text encoder runs on the GPU, and is not loaded "
+                                  "or moved for each prompt: on a GPU, encoding takes well below "
+                                  "a second. Keep the embeddings of prompts that come again."
+                                : "Keep embeddings of prompts that come again, and encode the "
+                                  "prompt and its negative as one batch, in 16 bit or 8 bit on "
+                                  "the GPU.",
             .severity = found->share > 2 * limit ? TA_MEDIUM : TA_LOW,
             .evidence = evidence,
             .n_evidence = 2,

@@ -94,8 +94,8 @@ static const struct cause {
     {"blocking copy", "the host waits for a copy", "Copy asynchronously from pinned memory.", false,
      true},
     {"python", "Python runs for longer",
-     "It may be the garbage collector (gc.freeze() after the start, gc.collect() between runs), or "
-     "code that only they run.",
+     "Look for the garbage collector (gc.freeze() after the start, gc.collect() between runs), and "
+     "for code that only these steps run.",
      false, true},
     {"operator dispatch", "their operators take longer to dispatch",
      "Look at what else runs on these CPU cores; pin the process to cores of its own.", false,

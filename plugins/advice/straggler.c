@@ -326,7 +326,8 @@ static const char *why(const struct ta_refs *in, struct ta_advice *advice,
                        const struct slow_clock *slow)
 {
     const char *longer = ta_advice_printf(
-        advice, "It takes %s longer between collectives than ranks that do the same",
+        advice, "Rank %.0f takes %s longer between collectives than ranks that do the same",
+        ta_place_beside(in, cost, RANK).value,
         ta_advice_number(advice, ta_place_beside(in, cost, EXCESS).value, TA_UNIT_RATIO));
     if (slow->is_cause)
         return ta_advice_printf(
@@ -372,10 +373,11 @@ static const char *telemetry(const struct ta_refs *in, struct ta_advice *advice,
         const double others = median_of_others(in, &look, row);
         if (signals[i].least < 1 ? its <= signals[i].least * others
                                  : its >= signals[i].least * others)
-            said = ta_advice_printf(advice, "%s%s%s%s, the others %s", said,
-                                    *said ? ", and " : " Its GPU ", signals[i].before,
-                                    ta_advice_number(advice, its, signals[i].unit),
-                                    ta_advice_number(advice, others, signals[i].unit));
+            said = ta_advice_printf(
+                advice, "%s%s%s%s, the others %s", said,
+                *said ? ", and " : ta_advice_printf(advice, " The GPU of rank %.0f ", rank),
+                signals[i].before, ta_advice_number(advice, its, signals[i].unit),
+                ta_advice_number(advice, others, signals[i].unit));
     }
     return *said ? ta_advice_printf(advice, "%s.", said) : "";
 }
@@ -394,21 +396,29 @@ static const char *pseudo_fast(const struct ta_refs *in, struct ta_advice *advic
         const double others = median_of_others(in, &compute, row);
         if (its < 0.98 * others)
             return ta_advice_printf(
-                advice, " Its GPU computes for %s, the others' GPUs for %s: it only looks fast.",
-                ta_advice_number(advice, its, TA_UNIT_NS),
+                advice,
+                " The GPU of rank %.0f computes for %s, the others' for %s: it only looks fast.",
+                rank, ta_advice_number(advice, its, TA_UNIT_NS),
                 ta_advice_number(advice, others, TA_UNIT_NS));
     }
     return "";
 }
 
-static const char *what_to_do(const struct ta_refs *in, const struct ta_place *blame)
+static const char *what_to_do(const struct ta_refs *in, struct ta_advice *advice, double rank,
+                              const struct ta_place *blame)
 {
     if (ta_ref_rows(in, WINDOW) == 0)
-        return "Compare what its host does between collectives with the others, and the sizes of "
-               "its inputs; record device activities, too.";
+        return ta_advice_printf(advice,
+                                "Compare what the host of rank %.0f does between collectives with "
+                                "the others, and the sizes of its inputs; record device "
+                                "activities, too.",
+                                rank);
     if (!blame->table || ta_ref_reads(in, BLAME_KIND, blame->row, "kernel"))
-        return "Give it the same work (sizes of its inputs), and compare clock, temperature and "
-               "power of its GPU with the others (`nvidia-smi dmon`).";
+        return ta_advice_printf(advice,
+                                "Give rank %.0f the same work (sizes of its inputs), and compare "
+                                "clock, temperature and power of its GPU with the others "
+                                "(`nvidia-smi dmon`).",
+                                rank);
     if (ta_ref_reads(in, BLAME_KIND, blame->row, "copy"))
         return ta_slice_has_word(ta_ref_text(in, BLAME_NAME, blame->row), "pageable")
                    ? "Pin that memory and copy with `non_blocking=True` on a stream of its own, or "
@@ -417,14 +427,21 @@ static const char *what_to_do(const struct ta_refs *in, const struct ta_place *b
                      "computes: the other ranks make none as long.";
     const struct ta_slice name = ta_ref_text(in, BLAME_NAME, blame->row);
     if (ta_slice_starts(name, "queued"))
-        return "Look at what that stream waits for (events, copies, collectives of other groups) "
-               "on this rank alone.";
+        return ta_advice_printf(advice,
+                                "Look at what that stream of rank %.0f waits for (events, copies, "
+                                "collectives of other groups) and the others do not.",
+                                rank);
     if (ta_slice_equal(name, TA_LIT("late start")))
-        return "Its collectives begin late although they were launched in time: look for kernels, "
-               "copies or events that they wait for on this rank alone.";
-    return "Look at what its host does there that the others do not: work of one rank alone "
-           "(logging, saving, tokenizing), other processes on its cores, its NUMA node, garbage "
-           "collection.";
+        return ta_advice_printf(advice,
+                                "Look for kernels, copies or events that the collectives of rank "
+                                "%.0f wait for and the others do not: these collectives were "
+                                "launched in time and begin late.",
+                                rank);
+    return ta_advice_printf(advice,
+                            "Look at what the host of rank %.0f does there that the others do not: "
+                            "work of one rank alone (logging, saving, tokenizing), other processes "
+                            "on its cores, its NUMA node, garbage collection.",
+                            rank);
 }
 
 /* How often it comes last is worth saying where it mostly does. */
@@ -439,7 +456,8 @@ static const char *details_of(const struct ta_refs *in, struct ta_advice *advice
     const char *text = ta_advice_printf(
         advice, "%s%s%s%s",
         last > all / 2
-            ? ta_advice_printf(advice, " It comes last to %.0f of %.0f collectives.", last, all)
+            ? ta_advice_printf(advice, " Rank %.0f comes last to %.0f of %.0f collectives.", rank,
+                               last, all)
             : "",
         isnan(step) ? ""
                     : ta_advice_printf(advice, " Without its delay a step is %s shorter.",
@@ -516,7 +534,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                     : "",
                 slow.is_cause ? because(advice, &slow) : mainly(in, advice, &blame)),
             .why = why(in, advice, &cost, &blame, &slow),
-            .advice = slow.is_cause ? what_to_do_with_clock(&slow) : what_to_do(in, &blame),
+            .advice = slow.is_cause ? what_to_do_with_clock(&slow)
+                                    : what_to_do(in, advice, rank.value, &blame),
             .details = details_of(in, advice, &cost, &blame, &slow),
             .severity =
                 window > 0 && cost.value / window > ta_ctx_option(ctx, HIGH) ? TA_HIGH : TA_MEDIUM,

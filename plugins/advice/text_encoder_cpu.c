@@ -53,11 +53,13 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                            ta_advice_number(advice, outside, TA_UNIT_NS),
                                            ta_advice_number(advice, outside / all, TA_UNIT_RATIO))
                         : "The text encoder runs on the CPU",
-            .why = "The log says that it is loaded there; encoding a prompt takes a CPU seconds to "
+            .why = "The log says that the text encoder is loaded on the CPU; encoding a prompt "
+                   "takes a CPU seconds to "
                    "minutes, a GPU well below a second.",
-            .advice = "Let it run on the GPU before the diffusion model is loaded, and keep the "
+            .advice = "Run the text encoder on the GPU before the diffusion model is loaded, and "
+                      "keep the "
                       "embedding of a prompt that is used again.",
-            .details = "Where it does not fit, take a smaller or an 8-bit encoder.",
+            .details = "Where the encoder does not fit, take a smaller or an 8-bit encoder.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 1,

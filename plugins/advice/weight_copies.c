@@ -146,12 +146,13 @@ static const char *why_of(const struct ta_refs *in, struct ta_advice *advice,
                                                    number(advice, there, TA_UNIT_RATIO))
                                 : "";
     if (ta_ref_number(in, PAGEABLE_SHARE, row, 0) > 0.5)
-        return ta_advice_printf(advice,
-                                "They come from pageable memory at %s%s, and the host waits in the "
-                                "calls for %s%s.",
-                                number(advice, reached, TA_UNIT_BYTES_PER_S), link,
-                                number(advice, ta_ref_number(in, HOST, row, 0), TA_UNIT_NS), where);
-    return ta_advice_printf(advice, "They run at %s%s, and no kernel runs meanwhile%s.",
+        return ta_advice_printf(
+            advice,
+            "The copies come from pageable memory at %s%s, and the host waits in the "
+            "calls for %s%s.",
+            number(advice, reached, TA_UNIT_BYTES_PER_S), link,
+            number(advice, ta_ref_number(in, HOST, row, 0), TA_UNIT_NS), where);
+    return ta_advice_printf(advice, "The copies run at %s%s, and no kernel runs meanwhile%s.",
                             number(advice, reached, TA_UNIT_BYTES_PER_S), link, where);
 }
 
@@ -187,21 +188,22 @@ static const char *advice_of(const struct ta_refs *in, struct ta_advice *advice,
         return "Keep the models on the GPU that fit there together, and move only the largest "
                "others away; keep those in pinned memory.";
     if (room == ROOM_FOR_ALL)
-        return ta_advice_printf(advice,
-                                "Keep them on the GPU: it has %s, of which at most %s were held.",
-                                all, number(advice, weights->peak, TA_UNIT_BYTES));
+        return ta_advice_printf(
+            advice, "Keep the weights on the GPU: it has %s, of which at most %s were held.", all,
+            number(advice, weights->peak, TA_UNIT_BYTES));
     if (room == ROOM_UNKNOWN && !isnan(weights->stay))
         return ta_advice_printf(
-            advice, "Keep them on the GPU if %s fit with the rest%s; otherwise %s.",
+            advice, "Keep the weights on the GPU if %s fit with the rest%s; otherwise %s.",
             number(advice, weights->stay, TA_UNIT_BYTES),
             isnan(weights->memory) ? "" : ta_advice_printf(advice, " of its %s", all), ahead);
     if (room == ROOM_UNKNOWN)
-        return ta_advice_printf(advice, "Keep them on the GPU if they fit; otherwise %s.", ahead);
+        return ta_advice_printf(advice, "Keep the weights on the GPU if they fit; otherwise %s.",
+                                ahead);
     return ta_advice_printf(
         advice, "%s of %s: store them in 8 bit or less, or %s.",
         room == ROOM_FOR_NONE || isnan(weights->peak)
-            ? "They do not fit the GPU"
-            : ta_advice_printf(advice, "Only %s of them fit besides what the GPU holds",
+            ? "The weights do not fit the GPU"
+            : ta_advice_printf(advice, "Only %s of the weights fit besides what the GPU holds",
                                number(advice, weights->memory - weights->peak, TA_UNIT_BYTES)),
         all, ahead);
 }

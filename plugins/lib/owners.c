@@ -254,16 +254,17 @@ const char *ta_owned_sentence(struct ta_advice *advice, const struct ta_owned_wh
         return NULL;
     const char *share = ta_advice_number(advice, where->share, TA_UNIT_RATIO);
     const char *ns = ta_advice_number(advice, where->share * all, TA_UNIT_NS);
+    const char *whole = ta_advice_number(advice, all, TA_UNIT_NS);
     const bool is_alone =
         !*where->site || strcmp(where->function, where->site) == 0 || where->site_share < 0.1;
     if (is_alone)
-        return ta_advice_printf(advice, "%s causes %s of this idle time (%s).", where->function,
-                                share, ns);
+        return ta_advice_printf(advice, "%s causes %s of the %s of idle time (%s).",
+                                where->function, ns, whole, share);
     if (where->site_share > 0.95 * where->share)
-        return ta_advice_printf(advice, "%s in %s causes %s of this idle time (%s).", where->site,
-                                where->function, share, ns);
-    return ta_advice_printf(advice, "%s causes %s of this idle time (%s), %s alone %s.",
-                            where->function, share, ns, where->site,
+        return ta_advice_printf(advice, "%s in %s causes %s of the %s of idle time (%s).",
+                                where->site, where->function, ns, whole, share);
+    return ta_advice_printf(advice, "%s causes %s of the %s of idle time (%s), %s alone %s.",
+                            where->function, ns, whole, share, where->site,
                             ta_advice_number(advice, where->site_share, TA_UNIT_RATIO));
 }
 

@@ -118,7 +118,8 @@ static void add_finding(struct ta_line *line, const struct ta_finding *worst,
         return;
     }
     keep(&said, SENTENCES_MOST - 1);
-    const bool is_first = level > TA_HEADLINE_DEVICES && worst->severity >= TA_MEDIUM;
+    const bool is_first =
+        level > TA_HEADLINE_DEVICES && (worst->severity >= TA_MEDIUM || worst->saving_high_ns > 0);
     line->n = line->n_sentences = 0;
     if (said.n && !is_first)
         ta_say(line, "%s", said.text);

@@ -485,14 +485,19 @@ static bool tell_goals(struct ta_advice *advice)
  * time in part. */
 #define SUM_MOST 0.95
 
-/* "at least 62.7 ms (12 % of the run)". */
-static const char *at_least(struct ta_advice *advice, const struct ta_finding *sum)
+/* A sum of so many times what is certain says nothing. */
+#define SUM_WIDE 2.5
+
+/* What is certain where their sum is not: what one of them saves at least. */
+static const char *at_least(struct ta_advice *advice, const struct ta_finding *sum, size_t surest)
 {
-    return ta_advice_printf(advice,
-                            "All findings together save at least %s (%s of the run); savings "
-                            "overlap.",
-                            ta_advice_number(advice, (double)sum->saving_low_ns, TA_UNIT_NS),
-                            ta_advice_number(advice, sum->saving_low_share, TA_UNIT_RATIO));
+    const char *share = ta_advice_number(advice, sum->saving_low_share, TA_UNIT_RATIO);
+    return ta_advice_printf(
+        advice,
+        "Savings overlap: finding %zu alone saves at least %s%s, and the others may add less than "
+        "they say.",
+        surest + 1, ta_advice_number(advice, (double)sum->saving_low_ns, TA_UNIT_NS),
+        sum->saving_low_share > 0 ? ta_advice_printf(advice, " (%s of the run)", share) : "");
 }
 
 /* What all findings save together; NULL where that is about what one of them saves.  They may be
@@ -503,20 +508,23 @@ static const char *all_together(struct ta_advice *advice)
     struct together all = {.low_left = 1, .high_left = 1};
     char saving[TA_SAVING_TEXT_MAX];
     double largest = 0;
+    size_t surest = 0;
     for (size_t i = 0; i < advice->findings.n; i++) {
         const struct ta_finding *finding = &advice->findings.at[i].finding;
         if (finding->saving_high_ns == TA_MISSING || finding->saving_high_ns <= 0)
             continue;
         add_saving(&all, finding);
         largest = fmax(largest, (double)finding->saving_high_ns);
+        surest = finding->saving_low_ns > sum.saving_low_ns ? i : surest;
         sum.saving_low_ns = ta_max_i64(sum.saving_low_ns, finding->saving_low_ns);
     }
     sum.saving_high_ns = ta_whole(high_of(&all));
     state_as_of_run(advice, &sum);
     if (largest <= 0 || (double)sum.saving_high_ns < SUM_LEAST * largest)
         return NULL;
-    if (advice->of_devices && sum.saving_high_share >= SUM_MOST)
-        return sum.saving_low_ns > 0 ? at_least(advice, &sum) : NULL;
+    if ((advice->of_devices && sum.saving_high_share >= SUM_MOST) ||
+        (double)sum.saving_high_ns > SUM_WIDE * (double)sum.saving_low_ns)
+        return sum.saving_low_ns > 0 ? at_least(advice, &sum, surest) : NULL;
     return ta_advice_printf(advice, "All findings together save %s; savings may overlap.",
                             ta_saving_text(&sum, saving));
 }
