@@ -161,17 +161,19 @@ static struct ta_owned_where where_of(const struct ta_refs *in, struct ta_advice
     return (struct ta_owned_where){.function = "", .site = ""};
 }
 
-/* "The GPU copies 4.24 ms without computing, and idles 7.02 ms meanwhile and until …" */
+/* "The GPU only copies for 4.24 ms, and idles 7.02 ms until the host launches again" */
 static const char *what_it_does(struct ta_advice *advice, const struct cost *cost)
 {
     const char *copies = ta_advice_number(advice, cost->exposed, TA_UNIT_NS);
     const char *idles = ta_advice_number(advice, cost->idle, TA_UNIT_NS);
-    static const char until[] = "meanwhile and until the host has launched again";
-    return cost->idle <= 0 ? ta_advice_printf(advice, "The GPU copies %s without computing", copies)
+    return cost->idle <= 0 ? ta_advice_printf(advice, "The GPU only copies for %s", copies)
            : cost->exposed <= 0
-               ? ta_advice_printf(advice, "The GPU idles %s %s", idles, until)
-               : ta_advice_printf(advice, "The GPU copies %s without computing, and idles %s %s",
-                                  copies, idles, until);
+               ? ta_advice_printf(advice, "The GPU idles %s until the host launches again", idles)
+               : ta_advice_printf(
+                     advice,
+                     "The GPU only copies for %s, and idles %s until the host launches "
+                     "again",
+                     copies, idles);
 }
 
 static void give(const struct ta_refs *in, struct ta_advice *advice, const struct cost *cost,

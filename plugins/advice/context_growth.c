@@ -95,8 +95,8 @@ static const char *title(const struct ta_refs *in, struct ta_advice *advice,
         "Blocks slow down as the cache grows: each takes %s longer than the one before%s%s%s",
         ta_advice_number(advice, slope->value, TA_UNIT_NS),
         isnan(window) ? "" : ta_advice_printf(advice, ", up to block %.0f", window),
-        is_late ? ta_advice_printf(advice, "; from block %.0f on they miss real time%s", until,
-                                   is_beyond ? ", by the trend" : "")
+        is_late ? ta_advice_printf(advice, "; from block %.0f on they are slower than real time%s",
+                                   until, is_beyond ? ", by the trend" : "")
                 : "",
         ta_place_owner(advice, in->report, slope));
 }
@@ -172,7 +172,8 @@ static void advise_traced(struct ta_ctx *ctx, const struct ta_refs *in, struct t
                 advice, "Blocks slow down%s: each takes %s longer than the one before%s%s",
                 part > 0.5 ? " as the cache grows" : "",
                 ta_advice_number(advice, slope.value, TA_UNIT_NS),
-                from > 0 ? ta_advice_printf(advice, "; from block %.0f on they miss real time%s",
+                from > 0 ? ta_advice_printf(advice,
+                                            "; from block %.0f on they are slower than real time%s",
                                             from, from > blocks ? ", by the trend" : "")
                          : "",
                 ta_place_owner(advice, in->report, &slope)),

@@ -595,13 +595,14 @@ static void advise_transfer(struct ta_advice *advice, const struct ta_refs *in,
                              is_of_host ? "the host had not launched yet what is computed next"
                              : p.end > p.all / 2 ? "nothing is computed after it"
                                                  : "what is computed next needs the result"),
-            .advice = degrees.what ? degrees.advice
-                      : s->wait.table || is_joinable || ta_ref_rows(in, RANK) > 1
-                          ? overlap(in, &p, is_of_host)
-                          : ta_advice_printf(advice,
-                                             "Read the traces of the other ranks as well: they "
-                                             "show whether one comes late. %s",
-                                             overlap(in, &p, is_of_host)),
+            .advice =
+                degrees.what ? degrees.advice
+                : s->wait.table || is_joinable || ta_ref_rows(in, RANK) > 1
+                    ? overlap(in, &p, is_of_host)
+                    : ta_advice_printf(
+                          advice,
+                          "Read the traces of the other ranks as well, in case one is late. %s",
+                          overlap(in, &p, is_of_host)),
             .details = *details ? details : NULL,
             .severity = TA_MEDIUM,
             .evidence = evidence,

@@ -214,7 +214,7 @@ static void advise_edge(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
             .why = *place && strcmp(place, "ProfilerStep") != 0 &&
                            site.value > PLACE_LEAST * worst.value
                        ? ta_advice_printf(
-                             advice, "%s takes %s of these %s.", place,
+                             advice, "%s takes %s of the %s.", place,
                              ta_advice_number(advice, fmin(site.value, worst.value), TA_UNIT_NS),
                              ta_advice_number(advice, worst.value, TA_UNIT_NS))
                        : NULL,

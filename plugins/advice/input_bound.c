@@ -74,10 +74,13 @@ static const char *why(struct ta_advice *advice, const struct ta_owned_where *wh
     if (!*where->site || share < 0.1)
         return NULL;
     const bool is_in = *where->function && strcmp(where->function, where->site) != 0;
-    return ta_advice_printf(
-        advice, "%s%s%s takes %s of these %s (%s).", where->site, is_in ? " in " : "",
-        is_in ? where->function : "", ta_advice_number(advice, share * ns, TA_UNIT_NS),
-        ta_advice_number(advice, ns, TA_UNIT_NS), ta_advice_number(advice, share, TA_UNIT_RATIO));
+    const char *place = ta_advice_printf(advice, "%s%s%s", where->site, is_in ? " in " : "",
+                                         is_in ? where->function : "");
+    const char *all = ta_advice_number(advice, ns, TA_UNIT_NS);
+    return share >= 0.9995 ? ta_advice_printf(advice, "%s takes all of the %s.", place, all)
+                           : ta_advice_printf(advice, "%s takes %s of the %s (%s).", place,
+                                              ta_advice_number(advice, share * ns, TA_UNIT_NS), all,
+                                              ta_advice_number(advice, share, TA_UNIT_RATIO));
 }
 
 /* Whether the loader that is waited for has processes of its own. */

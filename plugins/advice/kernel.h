@@ -80,6 +80,12 @@ static inline const char *kernel_time(struct ta_advice *advice, const struct ker
         ta_advice_number(advice, kernel_share(run, all_ns), TA_UNIT_RATIO));
 }
 
+/* "all", "58.4 %": the part of a time that one kernel has. */
+static inline const char *kernel_part(struct ta_advice *advice, double share)
+{
+    return share >= 0.9995 ? "all" : ta_advice_number(advice, share, TA_UNIT_RATIO);
+}
+
 /* "1 call", "152 calls". */
 static inline const char *kernel_count(struct ta_advice *advice, double n, const char *noun)
 {

@@ -379,8 +379,7 @@ static void advise_slow(const struct ta_refs *in, struct ta_advice *advice, cons
                                        backend_title(ta_ref_text(in, BACKEND, 0))[0] & ~0x20,
                                        backend_title(ta_ref_text(in, BACKEND, 0)) + 1)
                     : "The attention kernel",
-                (int)shape.len, shape.ptr,
-                ta_advice_number(advice, fmin(1, slow->most / slow->time), TA_UNIT_RATIO),
+                (int)shape.len, shape.ptr, kernel_part(advice, fmin(1, slow->most / slow->time)),
                 kernel_ns(advice, run, slow->most),
                 kernel_count(advice, ta_ref_number(in, OP_CALLS, slow->row, 0), "call")),
             .advice = advice_of(advice, in, SLOW, NULL, device),

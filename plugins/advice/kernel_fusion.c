@@ -158,15 +158,15 @@ static const char *main_kind(const struct ta_refs *in, struct ta_advice *advice,
     const bool is_plural = ta_slice_equal(kind, TA_LIT("casts")) ||
                            ta_slice_equal(kind, TA_LIT("element-wise operators")) ||
                            memmem(kind.ptr, kind.len, " and ", 5); /* "ReLU and addition" */
-    return ta_advice_printf(
-        advice, "%c%.*s %s %s of the time of the chains (%s in %s)%s%s.",
-        *kind.ptr >= 'a' ? *kind.ptr - 'a' + 'A' : *kind.ptr, (int)kind.len - 1,
-        ta_slice_at(kind, 1), is_plural ? "take" : "takes",
-        ta_advice_number(advice, chains->kind_time / chains->time, TA_UNIT_RATIO),
-        kernel_ns(advice, run, chains->kind_time),
-        kernel_count(advice, chains->kind_kernels, "kernel"),
-        *where && chains->place_time > 0.5 * chains->kind_time ? ", mostly in " : "",
-        *where && chains->place_time > 0.5 * chains->kind_time ? where : "");
+    return ta_advice_printf(advice, "%c%.*s %s %s of the time of the chains (%s in %s)%s%s.",
+                            *kind.ptr >= 'a' ? *kind.ptr - 'a' + 'A' : *kind.ptr, (int)kind.len - 1,
+                            ta_slice_at(kind, 1), is_plural ? "take" : "takes",
+                            kernel_part(advice, chains->kind_time / chains->time),
+                            kernel_ns(advice, run, chains->kind_time),
+                            kernel_count(advice, chains->kind_kernels, "kernel"),
+                            *where && chains->place_time > 0.5 * chains->kind_time ? ", mostly in "
+                                                                                   : "",
+                            *where && chains->place_time > 0.5 * chains->kind_time ? where : "");
 }
 
 /* Whether some of the run is compiled: by Inductor's kernels. */
@@ -357,12 +357,12 @@ static void advise_transposes(const struct ta_refs *in, struct ta_advice *advice
                 advice, "Transposes between NCHW and NHWC around convolutions take %s",
                 kernel_time(advice, run, copies.time)),
             .why = is_operator(ta_ref_text(in, COPY_OP, copies.row)) && copies.most <= copies.time
-                       ? ta_advice_printf(
-                             advice, "%s takes %s of the time of the transposes (%s).",
-                             ta_place_text(advice, in, &most, COPY_OP),
-                             ta_advice_number(advice, copies.most / copies.time, TA_UNIT_RATIO),
-                             kernel_count(advice, ta_ref_number(in, COPY_CALLS, copies.row, 0),
-                                          "kernel"))
+                       ? ta_advice_printf(advice, "%s takes %s of the time of the transposes (%s).",
+                                          ta_place_text(advice, in, &most, COPY_OP),
+                                          kernel_part(advice, copies.most / copies.time),
+                                          kernel_count(advice,
+                                                       ta_ref_number(in, COPY_CALLS, copies.row, 0),
+                                                       "kernel"))
                        : NULL,
             .advice = is_amd ? "Use memory_format=torch.channels_last for model and input, "
                                "with PYTORCH_MIOPEN_SUGGEST_NHWC=1."
@@ -421,7 +421,7 @@ static void advise_copies(struct ta_ctx *ctx, const struct ta_refs *in, struct t
                            copies.most >= LEAST_NAMED * time
                        ? ta_advice_printf(
                              advice, "%s takes %s of the time of these copies and casts (%s).", op,
-                             ta_advice_number(advice, copies.most / time, TA_UNIT_RATIO),
+                             kernel_part(advice, copies.most / time),
                              kernel_count(advice, ta_ref_number(in, COPY_CALLS, copies.row, 0),
                                           "kernel"))
                        : NULL,

@@ -313,7 +313,7 @@ static void advise_unaligned(const struct ta_refs *in, struct ta_advice *advice,
                                  (int)shape.len, shape.ptr, (int)odd.len, odd.ptr, multiple)
                            : ta_advice_printf(advice, "%s takes %s of the time of such GEMMs.",
                                               ta_place_text(advice, in, &largest, KERNEL_NAME),
-                                              ta_advice_number(advice, most / time, TA_UNIT_RATIO)),
+                                              kernel_part(advice, most / time)),
             .advice = ta_advice_printf(
                 advice, "Pad %s to a multiple of %u, large ones to a multiple of 64.",
                 odd.len ? ta_advice_printf(advice, "sizes such as %.*s", (int)odd.len, odd.ptr)
@@ -461,7 +461,7 @@ static void advise_slow(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
             .why = ta_advice_printf(
                 advice, "%.*s with %.*s takes %s of the time of these %s (%s in %s%s).",
                 (int)name.len, name.ptr, (int)shape.len, shape.ptr,
-                ta_advice_number(advice, it->most / it->time, TA_UNIT_RATIO), family_words[worst],
+                kernel_part(advice, it->most / it->time), family_words[worst],
                 kernel_ns(advice, run, it->most),
                 kernel_count(advice, ta_ref_number(in, CALLS, it->row, 0), "call"),
                 it->shapes > 1

@@ -57,10 +57,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 "Kernels that only wait for others take %s: the device counts as busy and does no "
                 "work",
                 kernel_time(advice, &run, waits.time)),
-            .why =
-                ta_advice_printf(advice, "%s takes %s of the time of such kernels.",
-                                 ta_place_text(advice, in, &most, BUSY_NAME),
-                                 ta_advice_number(advice, waits.most / waits.time, TA_UNIT_RATIO)),
+            .why = ta_advice_printf(advice, "%s takes %s of the time of such kernels.",
+                                    ta_place_text(advice, in, &most, BUSY_NAME),
+                                    kernel_part(advice, waits.most / waits.time)),
             .advice =
                 "Look in the timeline for what runs elsewhere meanwhile (another queue, a copy, "
                 "the host) and start that earlier.",

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A rank that takes longer than the others for the same work, by the figures of dumps. */
-#include "stage.h"
-
 #include <traceanalyze/rule.h>
 
 #include <math.h>
@@ -106,18 +104,27 @@ static size_t most_specific(struct ta_ctx *ctx, const struct ta_refs *in)
     return best;
 }
 
-/* The time of a rank may be long for the work that it is given, or for the machine. */
-static const char *what_to_do(const struct ta_refs *in, struct ta_advice *advice, size_t row)
+/* Whether the host does the work of the stage: the clock of a GPU does not matter to it. */
+static bool is_host_stage(struct ta_slice name)
 {
-    const double rank = number(in, RANK, row);
-    if (is_host_stage(ta_ref_text(in, WHAT, row)))
-        return ta_advice_printf(advice,
-                                "Look at the CPU of rank %.0f, which does this stage: work of this "
-                                "rank alone (loading, "
-                                "logging, saving), other processes on its cores, cores of another "
-                                "NUMA node (`numactl`, "
-                                "`taskset`), garbage collection.",
-                                rank);
+    static const char *const words[] = {"prepare", "preprocess", "postprocess", "schedul",
+                                        "tokeniz", "dataload",   "data_load",   "save",
+                                        "export",  "write",      NULL};
+    return ta_slice_has_any(name, words);
+}
+
+/* The time of a rank may be long for the work that it is given, or for the machine. */
+static const char *what_to_do(const struct ta_refs *in, struct ta_advice *advice,
+                              const struct ta_place *value)
+{
+    const double rank = number(in, RANK, value->row);
+    if (is_host_stage(ta_ref_text(in, WHAT, value->row)))
+        return ta_advice_printf(
+            advice,
+            "Look at the CPU of rank %.0f, which does %s: work of this rank alone (loading, "
+            "logging, saving), other processes on its cores, cores of another NUMA node "
+            "(`numactl`, `taskset`), garbage collection.",
+            rank, ta_place_text(advice, in, value, WHAT));
     return ta_advice_printf(
         advice,
         "Check clock, temperature and power of the GPU of rank %.0f (`nvidia-smi dmon`), other "
@@ -153,7 +160,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 ta_advice_number(advice, excess.value, TA_UNIT_RATIO),
                 others == 1 ? "other rank"
                             : ta_advice_printf(advice, "median of the other %d ranks", others)),
-            .advice = what_to_do(in, advice, row),
+            .advice = what_to_do(in, advice, &value),
             .details = "Ranks that work on one video wait for it in every step; of independent "
                        "ranks the run ends with the last.",
             .severity = excess.value > 0.25 ? TA_HIGH : TA_MEDIUM,

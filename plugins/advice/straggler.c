@@ -420,11 +420,14 @@ static const char *what_to_do(const struct ta_refs *in, struct ta_advice *advice
                                 "(`nvidia-smi dmon`).",
                                 rank);
     if (ta_ref_reads(in, BLAME_KIND, blame->row, "copy"))
-        return ta_slice_has_word(ta_ref_text(in, BLAME_NAME, blame->row), "pageable")
-                   ? "Pin that memory and copy with `non_blocking=True` on a stream of its own, or "
-                     "leave the copy out: the other ranks make none as long."
-                   : "Leave that copy out, or make it on a stream of its own while the rank "
-                     "computes: the other ranks make none as long.";
+        return ta_advice_printf(
+            advice,
+            ta_slice_has_word(ta_ref_text(in, BLAME_NAME, blame->row), "pageable")
+                ? "Pin the host memory that rank %.0f copies, and copy with `non_blocking=True` on "
+                  "a stream of its own, or leave the copy out: the other ranks make none as long."
+                : "Leave that copy of rank %.0f out, or make it on a stream of its own while the "
+                  "rank computes: the other ranks make none as long.",
+            rank);
     const struct ta_slice name = ta_ref_text(in, BLAME_NAME, blame->row);
     if (ta_slice_starts(name, "queued"))
         return ta_advice_printf(advice,

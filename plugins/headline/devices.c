@@ -159,15 +159,23 @@ static bool say_families(struct ta_line *line, const struct ta_refs *in, double 
     return n > 0;
 }
 
+/* What a run is called: whether arithmetic or memory bounds its kernels is no matter of the bound.
+ */
+static struct ta_slice class_of(const struct ta_refs *in, size_t row)
+{
+    return ta_ref_reads(in, BOUND, row, "compute") ? TA_LIT("GPU-bound")
+                                                   : ta_ref_text(in, CLASS, row);
+}
+
 /* "The run is launch-bound": the largest part of its window, and one that is as large. */
 static void say_bound(struct ta_line *line, const struct ta_refs *in)
 {
-    const struct ta_slice class = ta_ref_text(in, CLASS, 0);
+    const struct ta_slice class = class_of(in, 0);
     ta_say(line, "The run is %.*s", (int)class.len, class.ptr);
     if (ta_ref_rows(in, SHARE) < 2 ||
         ta_ref_number(in, SHARE, 0, 0) - ta_ref_number(in, SHARE, 1, 0) >= CLOSE)
         return;
-    const struct ta_slice second = ta_ref_text(in, CLASS, 1);
+    const struct ta_slice second = class_of(in, 1);
     ta_say_on(line, " and %.*s", (int)second.len, second.ptr);
 }
 
@@ -278,7 +286,7 @@ static bool say_recorder(struct ta_line *line, const struct ta_refs *in,
     return true;
 }
 
-/* "The run is compute-bound: the GPU is busy 56.6 % of 1.07 s, 32.9 % in convolutions.", "The GPU
+/* "The run is GPU-bound: the GPU is busy 56.6 % of 1.07 s, 32.9 % in convolutions.", "The GPU
  * is busy 13.3 % of the 87.4 ms and waits 78.3 % for launches.", without the parts that the finding
  * is about. */
 static void say_use(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst,

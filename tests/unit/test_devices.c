@@ -49,7 +49,7 @@ static void parts_of_a_window(void **state)
     const struct ta_table *parts = ta_report_table(report, "run.bound");
     assert_true(ta_row_reads(parts, 0, "class", "compute-bound"));
     const char *headline = ta_report_verdict(report)->headline;
-    assert_non_null(strstr(headline, "The run is compute-bound: the GPU is busy"));
+    assert_non_null(strstr(headline, "The run is GPU-bound: the GPU is busy"));
     ta_report_free(report);
 }
 
