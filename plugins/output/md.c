@@ -73,6 +73,8 @@ static void put_row(struct ta_file *out, const struct ta_table *table, size_t ro
             ta_put_markdown_text(out, ta_table_text(table, row, i, buffer));
         else if (table->columns[i].type == TA_TYPE_STRING && cell->kind == TA_CELL_TEXT)
             put_said(out, cell->text);
+        else if (ta_column_is_number(&table->columns[i]) && cell->kind != TA_CELL_NULL)
+            ta_put(out, ta_table_text(table, row, i, buffer));
         else
             put_cell(out, cell, ta_table_unit(table, row, i));
         ta_puts(out, " |");

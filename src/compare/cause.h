@@ -15,6 +15,8 @@ struct ta_slice diff_bar_name(struct diff *diff, const struct diff_bar *bar);
 
 /* The kind of terms that are kernels but not communication. */
 extern const struct ta_slice diff_compute;
+/* Kinds of work (classes.c): small kernels that a compiler fuses, and what it makes of them. */
+extern const struct ta_slice diff_fusible, diff_fused;
 /* The kind of a cause whose times are sums over ranks. */
 extern const struct ta_slice diff_all_ranks;
 

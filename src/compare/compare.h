@@ -10,6 +10,7 @@
 #include "traceanalyze/base.h"
 
 struct diff;
+struct diff_bar;
 struct ta_durations;
 
 /* ---- parts ------------------------------------------------------------------------------- */
@@ -30,6 +31,7 @@ extern const struct diff_part diff_of_divergence, diff_of_units, diff_of_means, 
 extern const struct diff_part diff_of_environment, diff_of_offloading, diff_of_runs;
 extern const struct diff_part diff_of_loops, diff_of_signals, diff_of_verdict;
 extern const struct diff_part diff_of_phases, diff_of_first_figures, diff_of_findings;
+extern const struct diff_part diff_of_slower;
 
 /* ---- names ------------------------------------------------------------------------------- */
 
@@ -144,6 +146,9 @@ int64_t diff_pair_change(const struct diff_pair *pair);
 
 /* clang-format on */
 
+/* Without a confidence interval, a smaller change than this counts as none. */
+#define DIFF_SAME_SHARE 0.005
+
 /* ---- the comparison --------------------------------------------------------------------- */
 
 /* Work that a run is made of; images, videos or requests of a diffusion where each of them is
@@ -177,9 +182,11 @@ struct diff_phase_story {
     const char *made; /* "image", "video": each is denoised and decoded; NULL: not known */
     int64_t n_made;   /* of them in each run; 0: another number */
     struct diff_clause most, next, against;
-    double whole;    /* the change that these are parts of */
-    bool is_of_time; /* the same work takes another time, for which there is a reason */
-    bool is_each;    /* parts are of an image each */
+    double whole;      /* the change that these are parts of */
+    bool is_of_time;   /* the same work takes another time, for which there is a reason */
+    bool is_each;      /* parts are of an image each */
+    const char *step;  /* what marked steps are: "block", "image", "denoising step"; or NULL */
+    const char *steps; /* "4 denoising steps instead of 6", whatever that explains; or NULL */
 };
 
 /* Memory at a label of both runs. */
@@ -279,12 +286,20 @@ struct diff {
     int64_t window_ns[TA_DIFF_SIDES];  /* longest windows; TA_MISSING without any */
     int64_t compute_ns[TA_DIFF_SIDES]; /* of that what compute takes; TA_MISSING without devices */
     struct diff_warm_up warm_up[TA_DIFF_SIDES];
+    const struct diff_bar *bars; /* terms of the longest windows, the largest change first */
+    size_t n_bars;
+    const struct diff_bar *classes; /* the same by kind of work, of a unit; none without devices */
+    size_t n_classes;
     const char *unit; /* that the runs did different numbers of; NULL: as many, or unknown */
     int64_t units[TA_DIFF_SIDES];    /* how many; 1 without */
     double center_ns[TA_DIFF_SIDES]; /* time of a run, as the ratio takes it; NaN: not known */
-    const char *on, *apart;  /* "8 ranks instead of 4"; "model and frames": what the runs are not
-                                alike in; NULL: nothing that is known */
-    struct diff_cause cause; /* of the change of the longest window */
+    const char *on, *apart;   /* "8 ranks instead of 4"; "model and frames": what the runs are not
+                                 alike in; NULL: nothing that is known */
+    const char *settings;     /* "precision (bf16 → fp32)": what work depends on; NULL: alike */
+    bool has_other_recording; /* what was recorded of the runs differs */
+    bool has_other_shapes;    /* of inputs, where both recorded them */
+    double slowed; /* how many times as long calls take that are as many; 0: no finding of that */
+    struct diff_cause cause;     /* of the change of the longest window */
     struct diff_figure *figures; /* rows of diff.metrics */
     size_t n_figures;
     const char *told_of; /* "Time per video": of what the verdict compares the time; or NULL */

@@ -156,12 +156,15 @@ static const char *covers(struct diff *diff, const struct ta_refs *in)
         return NULL;
     if (!ta_ref_table(in, TA_AS_DEVICE_WINDOW))
         return "host";
+    bool has_host = false;
     for (size_t i = 0; i < ta_ref_rows(in, TA_AS_EVENT_CATEGORY); i++) {
-        const struct ta_slice category = ta_ref_text(in, TA_AS_EVENT_CATEGORY, i);
-        if (ta_class_is_host(ta_category_classify(category)))
+        const enum ta_event_class class =
+            ta_category_classify(ta_ref_text(in, TA_AS_EVENT_CATEGORY, i));
+        if (ta_class_is_op(class))
             return "host and devices";
+        has_host |= ta_class_is_host(class);
     }
-    return "devices";
+    return has_host ? "launches and devices" : "devices";
 }
 
 static const char *frames(struct diff *diff, const struct ta_refs *in)
@@ -177,6 +180,13 @@ static const char *yes_or_no(bool yes)
 /* Bytes of the name of an operator in front of its shapes. */
 enum { OP_MOST = 24 };
 
+static const char *with_shapes(struct diff *diff, struct ta_slice op, struct ta_slice shapes)
+{
+    op = diff_brief(diff, op, OP_MOST);
+    return ta_arena_printf(&diff->arena, "%.*s %.*s", (int)op.len, op.ptr, (int)shapes.len,
+                           shapes.ptr);
+}
+
 /* Input shapes of an operator where it takes the device longest. */
 static const char *largest_shapes(struct diff *diff, const struct ta_refs *in, struct ta_slice op)
 {
@@ -189,8 +199,29 @@ static const char *largest_shapes(struct diff *diff, const struct ta_refs *in, s
     if (most == SIZE_MAX)
         return NULL;
     const struct ta_slice of = ta_ref_text(in, TA_AS_SHAPES, most);
-    op = diff_brief(diff, op, OP_MOST);
-    return ta_arena_printf(&diff->arena, "%.*s %.*s", (int)op.len, op.ptr, (int)of.len, of.ptr);
+    return with_shapes(diff, op, of);
+}
+
+/* Whether shapes are the same up to inputs that one of them has on top, such as `out`. */
+static bool are_alike(const char *a, const char *b)
+{
+    const size_t n = strlen(a) < strlen(b) ? strlen(a) : strlen(b);
+    const char *longer = strlen(a) < strlen(b) ? b : a;
+    return n > 1 && memcmp(a, b, n - 1) == 0 && (strlen(a) == strlen(b) || longer[n - 1] == ',');
+}
+
+/* Whether an operator takes such shapes, too. */
+static bool takes_shapes(struct diff *diff, const struct ta_refs *in, struct ta_slice op,
+                         const char *shown)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_SHAPED_OP); i++) {
+        if (!ta_slice_equal(ta_ref_text(in, TA_AS_SHAPED_OP, i), op))
+            continue;
+        const char *own = with_shapes(diff, op, ta_ref_text(in, TA_AS_SHAPES, i));
+        if (own && are_alike(own, shown))
+            return true;
+    }
+    return false;
 }
 
 static bool has_shapes(const struct ta_refs *in, struct ta_slice op)
@@ -215,7 +246,10 @@ static const char *shapes(struct diff *diff, const struct ta_refs *in)
             op = ta_ref_text(base, TA_AS_SHAPED_OP, i);
         }
     }
-    return op.len ? largest_shapes(diff, in, op) : NULL;
+    const char *shown = op.len ? largest_shapes(diff, base, op) : NULL;
+    /* Of shapes that take as long either may be the longest. */
+    return in == base || !shown || takes_shapes(diff, in, op, shown) ? shown
+                                                                     : largest_shapes(diff, in, op);
 }
 
 /* The kind of attention that takes the device longest. */
@@ -260,26 +294,28 @@ static const struct {
     const char *key;
     const char *(*read)(struct diff *diff, const struct ta_refs *in);
     bool is_caution;
+    bool is_setting; /* the speed of equal work depends on it */
+    bool is_of_recording;
     const char *words; /* in the verdict, where no other part of it says that this differs */
 } keys[] = {
-    {"devices", devices, true, NULL},
-    {"world_size", world_size, true, NULL},
-    {"ranks", ranks, true, NULL},
-    {"recording", recording, true, NULL},
-    {"recordings", recordings, false, NULL},
-    {"covers", covers, true, "what was recorded"},
-    {"precision", precision, true, NULL},
-    {"model", model, true, "model"},
-    {"steps", steps, true, NULL},
-    {"step_kind", step_kind, true, "kind of step"},
-    {"frames", frames, true, NULL},
-    {"shapes", shapes, true, NULL},
-    {"attention", attention, false, NULL},
-    {"format", format, true, NULL},
-    {"trust", trust, true, "quality of the recording"},
-    {"shapes_recorded", shapes_recorded, false, NULL},
-    {"python_recorded", python_recorded, false, "recorded Python stacks"},
-    {"data_status", data_status, false, NULL},
+    {"devices", devices, true, false, false, NULL},
+    {"world_size", world_size, true, false, false, NULL},
+    {"ranks", ranks, true, false, false, NULL},
+    {"recording", recording, true, false, false, NULL},
+    {"recordings", recordings, false, false, false, NULL},
+    {"covers", covers, true, false, true, "what was recorded"},
+    {"precision", precision, true, true, false, NULL},
+    {"model", model, true, false, false, "model"},
+    {"steps", steps, true, false, false, NULL},
+    {"step_kind", step_kind, true, false, false, "kind of step"},
+    {"frames", frames, true, false, false, NULL},
+    {"shapes", shapes, true, false, false, "input shapes"},
+    {"attention", attention, false, true, false, NULL},
+    {"format", format, true, false, false, NULL},
+    {"trust", trust, true, false, true, "quality of the recording"},
+    {"shapes_recorded", shapes_recorded, false, false, true, NULL},
+    {"python_recorded", python_recorded, false, false, true, "recorded Python stacks"},
+    {"data_status", data_status, false, false, false, NULL},
 };
 
 /* What keeps the runs from being compared without a second thought, "devices, steps". */
@@ -332,6 +368,18 @@ static void say_setting(struct diff *diff)
                                    texts[i] ? texts[i] : "");
 }
 
+/* "precision (bf16 → fp32)", after those before it. */
+static void say_setting_differs(struct diff *diff, const char *key, const char *base,
+                                const char *new)
+{
+    enum { TEXT_MOST = 160, VALUE_MOST = 40 };
+    if (diff->settings && strlen(diff->settings) > TEXT_MOST)
+        return;
+    diff->settings =
+        ta_arena_printf(&diff->arena, "%s%s%s (%.*s → %.*s)", diff->settings ? diff->settings : "",
+                        diff->settings ? ", " : "", key, VALUE_MOST, base, VALUE_MOST, new);
+}
+
 static void say_apart(struct diff *diff, const char *words)
 {
     diff->apart = ta_arena_printf(&diff->arena, "%s%s%s", diff->apart ? diff->apart : "",
@@ -348,13 +396,29 @@ static void add_keys(struct diff *diff, struct ta_section_builder *out, struct d
             continue;
         if (keys[i].is_caution && strcmp(status, "same") != 0)
             add_doubt(doubts, keys[i].key);
-        if (keys[i].words && strcmp(status, "differs") == 0)
+        const bool is_told = keys[i].read == shapes && diff->phases.task;
+        if (keys[i].words && strcmp(status, "differs") == 0 && !is_told)
             say_apart(diff, keys[i].words);
+        if (keys[i].is_setting && strcmp(status, "differs") == 0)
+            say_setting_differs(diff, keys[i].key, base, new);
+        diff->has_other_recording |= keys[i].is_of_recording && strcmp(status, "differs") == 0;
+        diff->has_other_shapes |= keys[i].read == shapes && strcmp(status, "differs") == 0;
         TA_ROW(out,
                environment, [KEY] = ta_text(ta_slice_of(keys[i].key)), [BASE] = text_or_null(base),
                [NEW] = text_or_null(new), [STATUS] = ta_text(ta_slice_of(status)),
                [WEIGHT] = ta_text(keys[i].is_caution ? TA_LIT("caution") : TA_LIT("note")));
     }
+}
+
+/* Whether the speed of equal work may depend on a tag. */
+static bool is_setting(const char *tag)
+{
+    static const char *const parts[] = {"version",   "dtype",   "precision", "backend",
+                                        "attention", "offload", "compile",   "quant"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcasestr(tag, parts[i]))
+            return true;
+    return false;
 }
 
 static size_t find_tag(const struct ta_refs *in, struct ta_slice key)
@@ -382,6 +446,10 @@ static void add_tags(struct diff *diff, struct ta_section_builder *out, struct d
         const char *name = ta_arena_copy(&diff->arena, key);
         if (name && doubts->n < NAMED_MOST)
             add_doubt(doubts, name);
+        const char *before = ta_arena_copy(&diff->arena, ta_ref_text(base, TA_AS_TAG_VALUE, i));
+        const char *after = ta_arena_copy(&diff->arena, ta_ref_text(new, TA_AS_TAG_VALUE, k));
+        if (name && before && after && is_setting(name))
+            say_setting_differs(diff, name, before, after);
         TA_ROW(out, environment, [KEY] = ta_text(key),
                [BASE] = ta_text(ta_ref_text(base, TA_AS_TAG_VALUE, i)),
                [NEW] = ta_text(ta_ref_text(new, TA_AS_TAG_VALUE, k)),

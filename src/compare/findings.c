@@ -169,6 +169,13 @@ static bool is_no_slower(const struct diff *diff)
     return ratio_of(diff) <= SLOWER;
 }
 
+/* Whether it grew no more than calls that all became slower, which is a finding of its own. */
+static bool grew_with_all(const struct diff *diff, const struct pair *pair)
+{
+    static const double about = 1.1;
+    return (double)pair->ns[TA_DIFF_NEW] <= about * diff->slowed * (double)pair->ns[TA_DIFF_BASE];
+}
+
 /* Whether it changed, by more than a detail of the run.  Without a saving only what is severe is
  * news: most of the others are about the recording. */
 static enum news news_of(const struct diff *diff, const struct pair *pair)
@@ -179,13 +186,15 @@ static enum news news_of(const struct diff *diff, const struct pair *pair)
     const bool is_large = run == TA_MISSING || !pair->is_known[side]
                               ? shown->severity >= TA_HIGH
                               : (double)llabs(change_of(pair)) >= LEAST_OF_RUN * (double)run;
-    if (!is_large || shown->severity < TA_LOW)
+    /* Another recording has other findings about itself. */
+    if (!is_large || shown->severity < TA_LOW ||
+        (diff->has_other_recording && !pair->is_known[side]))
         return NO_NEWS;
     if (!pair->of[TA_DIFF_NEW]) /* of a slower run it may only be a smaller share */
         return is_slower(diff) ? NO_NEWS : WENT;
     if (!pair->of[TA_DIFF_BASE])
         return CAME;
-    return strcmp(status_of(pair), "larger") == 0 ? GREW : NO_NEWS;
+    return strcmp(status_of(pair), "larger") == 0 && !grew_with_all(diff, pair) ? GREW : NO_NEWS;
 }
 
 /* "Acting on it would have saved 15.0 ms to 29.5 ms." */
@@ -236,7 +245,8 @@ static void add_news(struct diff *diff, struct ta_section_builder *out, const st
 static void add_all_news(struct diff *diff, const struct pairs *pairs)
 {
     struct ta_section_builder *out = ta_report_open_section(diff->out, "findings", "");
-    size_t left = SHOWN_MOST - (diff->offload.sign != 0);
+    const size_t told = (size_t)(diff->offload.sign != 0) + (size_t)(diff->slowed > 0);
+    size_t left = SHOWN_MOST - told;
     for (size_t i = 0; i < pairs->n && left; i++) {
         const enum news news = news_of(diff, &pairs->at[i]);
         if (news == NO_NEWS)

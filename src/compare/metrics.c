@@ -5,6 +5,7 @@
 #include "traceanalyze/chart.h"
 #include "traceanalyze/table.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -174,6 +175,22 @@ static double center_of(struct ta_values values, double shown)
     return agree ? shown : exp(sum / (double)values.n);
 }
 
+/* "Block time p50" of "Step time p50", where the steps that a program marks are its blocks. */
+static const char *title_of(struct diff *diff, const struct ta_run_figure *figure)
+{
+    static const char step[] = "step";
+    const char *of = diff->phases.step, *title = figure->title;
+    const char *at = of && figure->of_steps ? strcasestr(title, step) : NULL;
+    if (!at)
+        return title;
+    const char *text = ta_arena_printf(&diff->arena, "%.*s%s%s", (int)(at - title), title, of,
+                                       at + sizeof step - 1);
+    char *own = text ? ta_arena_copy(&diff->arena, ta_slice_of(text)) : NULL;
+    if (own)
+        own[0] = (char)toupper((unsigned char)own[0]);
+    return own ? own : title;
+}
+
 static void add_row(struct diff *diff, struct ta_section_builder *out,
                     const struct ta_run_figure *base, const double center[TA_DIFF_SIDES],
                     const struct ta_evidence_of_change *evidence, const size_t runs[TA_DIFF_SIDES])
@@ -183,6 +200,7 @@ static void add_row(struct diff *diff, struct ta_section_builder *out,
     const double ratio = evidence->basis <= TA_BASIS_NOISE ? evidence->ratio.value : own;
     const enum ta_change change =
         ta_judge_change(diff->judging, before, after, base->unit, base->polarity, evidence);
+    const char *title = title_of(diff, base);
     const bool is_loop = diff->loop.figure && strcmp(base->id, diff->loop.figure) == 0;
     if (strcmp(base->id, TA_RUN_TIME) == 0 || (is_loop && !diff->is_timed)) {
         diff->change = change;
@@ -194,14 +212,14 @@ static void add_row(struct diff *diff, struct ta_section_builder *out,
     }
     diff->figures[diff->n_figures++] = (struct diff_figure){
         .id = base->id,
-        .title = base->title,
+        .title = title,
         .value = {before, after},
         .unit = base->unit,
         .is_noise = evidence->basis <= TA_BASIS_NOISE &&
                     (change == TA_CHANGE_SAME || change == TA_CHANGE_INCONCLUSIVE)};
     TA_ROW(out, metrics, [METRIC] = ta_text(ta_slice_of(base->id)),
-           [TITLE] = ta_text(ta_slice_of(base->title)), [BASE] = ta_num(before),
-           [NEW] = ta_num(after), [DELTA] = ta_num(after - before), [CHANGE] = ta_num(ratio - 1),
+           [TITLE] = ta_text(ta_slice_of(title)), [BASE] = ta_num(before), [NEW] = ta_num(after),
+           [DELTA] = ta_num(after - before), [CHANGE] = ta_num(ratio - 1),
            [VERDICT] = ta_text(ta_slice_of(ta_change_name(change))), [RATIO] = ta_num(ratio),
            [CI_LOW] = ta_num(evidence->ratio.low), [CI_HIGH] = ta_num(evidence->ratio.high),
            [P_VALUE] = ta_num(evidence->p), [P_RANK] = ta_num(evidence->p_rank),

@@ -69,8 +69,10 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
                              known ? diff->level.bytes[TA_DIFF_NEW]
                                    : diff_amount(&diff->in[TA_DIFF_NEW], TA_AS_PEAK_ALLOCATED, 0)};
     const int sign = bytes[TA_DIFF_BASE] && bytes[TA_DIFF_NEW] ? fell(bytes) : 0;
-    /* Another model needs other memory, and of snapshots the call sites say what changed. */
-    if (!sign || diff->is_other_work || (!known && !diff->is_timed))
+    /* Another model or other inputs need other memory, and of snapshots the call sites say what
+     * changed. */
+    const bool is_other = diff->is_other_work || (!known && diff->has_other_shapes);
+    if (!sign || is_other || (!known && !diff->is_timed))
         return true;
     const char *what =
         known ? ta_arena_printf(&diff->arena, "memory at %.*s", (int)label.len, label.ptr)

@@ -268,6 +268,23 @@ static const char *task_of(struct diff *diff, const struct diff_phase_bars *bars
                            batch ? batch : "");
 }
 
+/* What the steps are that the program marks, where both runs have as many as of that; else NULL. */
+static const char *step_word(struct diff *diff, const struct diff_phase_bars *bars)
+{
+    static const char *const words[] = {"denoising step", "block", "image"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        bool is_so = true;
+        for (int side = 0; side < TA_DIFF_SIDES; side++) {
+            const struct diff_phases_side *of = &bars->sides[side];
+            const int64_t counts[] = {of->steps, of->blocks, of->images};
+            is_so &= counts[i] > 1 && diff_units(&diff->in[side], DIFF_STEPS) == counts[i];
+        }
+        if (is_so)
+            return words[i];
+    }
+    return NULL;
+}
+
 /* Nothing where it is too little of the change. */
 static struct diff_clause much_of(const struct say *say, double whole)
 {
@@ -285,6 +302,9 @@ void diff_phases_say(struct diff *diff, const struct diff_phase_bars *bars)
         .task = task_of(diff, bars), .made = what_is_made(bars), .whole = bars->whole};
     const int64_t batch = base->size.batch > 0 ? base->size.batch : 1;
     story->is_each = bars->images[TA_DIFF_BASE] != 1 || bars->images[TA_DIFF_NEW] != 1;
+    story->step = step_word(diff, bars);
+    if (base->steps > 0 && new->steps > 0 && steps_of(base) != steps_of(new))
+        story->steps = of_steps(diff, bars);
     story->n_made = base->images == new->images && !story->is_each ? base->images *batch : 0;
     if (!most->clause.what || fabs(most->clause.ns) < MOST * fabs(bars->whole))
         return;

@@ -132,16 +132,30 @@ static const char *of_calls(struct diff *diff, const struct diff_cause *cause)
                            each.before, calls);
 }
 
-/* " and vae_decode, which takes 44.9 s instead of 31.2 s", as the end of what another one does. */
-static const char *and_also(struct diff *diff, const struct diff_cause *cause)
+/* "transformer_forward (113 s instead of 86.7 s)". */
+static const char *with_times(struct diff *diff, struct ta_slice name,
+                              const double ns[TA_DIFF_SIDES])
 {
-    if (cause->also.len == 0)
-        return "";
-    const struct ta_slice name = diff_brief(diff, cause->also, NAME_MOST);
-    const char *change = diff_instead(diff, "takes", cause->also_ns[TA_DIFF_BASE],
-                                      cause->also_ns[TA_DIFF_NEW], TA_UNIT_NS);
-    return ta_arena_printf(&diff->arena, ", and from %.*s, which %s", (int)name.len, name.ptr,
-                           text_of(change));
+    struct diff_two two;
+    name = diff_brief(diff, name, NAME_MOST);
+    diff_two(&two, ns[TA_DIFF_BASE], ns[TA_DIFF_NEW], TA_UNIT_NS);
+    return ta_arena_printf(&diff->arena, "%.*s (%s instead of %s)", (int)name.len, name.ptr,
+                           two.after, two.before);
+}
+
+/* "slower calls, as many as before, of transformer_forward (…) and vae_decode (…)": two stages that
+ * changed alike. */
+static struct diff_clause clause_of_two(struct diff *diff, const struct diff_cause *cause)
+{
+    const char *first = with_times(diff, cause->name, cause->ns);
+    const char *second = with_times(diff, cause->also, cause->also_ns);
+    const bool is_slower = cause->ns[TA_DIFF_NEW] > cause->ns[TA_DIFF_BASE];
+    const char *calls = !cause->as_often ? ""
+                        : is_slower      ? "slower calls, as many as before, of "
+                                         : "faster calls, as many as before, of ";
+    return (struct diff_clause){.what = ta_arena_printf(&diff->arena, "%s%s and %s", calls,
+                                                        text_of(first), text_of(second)),
+                                .is_plural = true};
 }
 
 /* What changed most, with what it did. */
@@ -156,6 +170,8 @@ static struct diff_clause clause_of_cause(struct diff *diff, const struct diff_c
     if (ta_slice_equal(cause->kind, TA_LIT("rest"))) /* may be less than nothing */
         return (struct diff_clause){.what = ta_arena_printf(&diff->arena, "time %.*s",
                                                             (int)cause->name.len, cause->name.ptr)};
+    if (cause->also.len)
+        return clause_of_two(diff, cause);
     const bool is_pair = split_pair(cause->name, &old, &new);
     if (!is_pair)
         new = cause->name;
@@ -172,11 +188,11 @@ static struct diff_clause clause_of_cause(struct diff *diff, const struct diff_c
     }
     return (struct diff_clause){
         .what = ta_arena_copy(&diff->arena, new),
-        .does = ta_arena_printf(&diff->arena, "%s%s%s%s%s", text_of(replaced), text_of(change),
+        .does = ta_arena_printf(&diff->arena, "%s%s%s%s", text_of(replaced), text_of(change),
                                 cause->is_clock ? ", all alike (device or clock)"
                                 : ta_slice_equal(cause->kind, diff_all_ranks) ? " on all ranks"
                                                                               : "",
-                                of_calls(diff, cause), and_also(diff, cause)),
+                                of_calls(diff, cause)),
         .is_plural = is_kernels};
 }
 
@@ -256,6 +272,73 @@ static struct diff_clause clause_of_attention(struct diff *diff, double whole)
         .ns = part_of(diff, change)};
 }
 
+/* ---- kinds of work ----------------------------------------------------------------------------
+ */
+
+static const struct diff_bar *class_at(const struct diff *diff, struct ta_slice name)
+{
+    for (size_t i = 0; i < diff->n_classes; i++)
+        if (ta_slice_equal(diff->classes[i].name, name))
+            return &diff->classes[i];
+    return NULL;
+}
+
+/* "fused kernels (Triton), which replaced pointwise and norm kernels: 23.1 ms instead of 88.2 ms
+ * in all", where a compiler fused them, or did no longer. */
+static struct diff_clause clause_of_fusion(struct diff *diff, double whole)
+{
+    const struct diff_bar *small = class_at(diff, diff_fusible),
+                          *fused = class_at(diff, diff_fused);
+    double ns[TA_DIFF_SIDES];
+    if (!small || !fused)
+        return (struct diff_clause){0};
+    for (int side = 0; side < TA_DIFF_SIDES; side++)
+        ns[side] = (double)small->ns[side] + (double)fused->ns[side];
+    const double change = ns[TA_DIFF_NEW] - ns[TA_DIFF_BASE];
+    const double more = (double)fused->ns[TA_DIFF_NEW] - (double)fused->ns[TA_DIFF_BASE];
+    const double less = (double)small->ns[TA_DIFF_NEW] - (double)small->ns[TA_DIFF_BASE];
+    if ((change > 0) != (whole > 0) || fabs(change) < fabs(whole) / 2 || (more > 0) == (less > 0) ||
+        (more > 0) == (whole > 0))
+        return (struct diff_clause){0};
+    struct diff_two two;
+    diff_two(&two, ns[TA_DIFF_BASE], ns[TA_DIFF_NEW], TA_UNIT_NS);
+    return (struct diff_clause){
+        .what = more > 0 ? "fused kernels (Triton)" : "pointwise and norm kernels",
+        .does = ta_arena_printf(&diff->arena, "replaced %s: %s instead of %s",
+                                more > 0 ? "pointwise and norm kernels" : "fused ones (Triton)",
+                                two.after, two.before),
+        .ns = change,
+        .is_plural = true};
+}
+
+/* "GEMM kernels, which take 80 ms instead of 60 ms", where no kernel says as much by itself. */
+static struct diff_clause clause_of_class(struct diff *diff, double whole)
+{
+    const struct diff_cause *cause = &diff->cause;
+    const double own = cause->ns[TA_DIFF_NEW] - cause->ns[TA_DIFF_BASE];
+    const struct diff_bar *most = NULL;
+    double largest = fmax(fabs(whole) / 2, 1.5 * fabs(own));
+    for (size_t i = 0; i < diff->n_classes; i++) {
+        const struct diff_bar *bar = &diff->classes[i];
+        const double change = (double)bar->ns[TA_DIFF_NEW] - (double)bar->ns[TA_DIFF_BASE];
+        if (!ta_slice_equal(bar->kind, diff_compute) || (change > 0) != (whole > 0) ||
+            fabs(change) < largest)
+            continue;
+        largest = fabs(change);
+        most = bar;
+    }
+    if (!most || cause->is_clock)
+        return (struct diff_clause){0};
+    const bool has_noun = memmem(most->name.ptr, most->name.len, "kernels", 7);
+    return (struct diff_clause){.what = ta_arena_printf(&diff->arena, "%.*s%s", (int)most->name.len,
+                                                        most->name.ptr, has_noun ? "" : " kernels"),
+                                .does = diff_instead(diff, "take", (double)most->ns[TA_DIFF_BASE],
+                                                     (double)most->ns[TA_DIFF_NEW], TA_UNIT_NS),
+                                .ns =
+                                    (double)most->ns[TA_DIFF_NEW] - (double)most->ns[TA_DIFF_BASE],
+                                .is_plural = true};
+}
+
 /* Why the same work takes another time. */
 static struct diff_clause find_reason(struct diff *diff, double whole)
 {
@@ -263,6 +346,10 @@ static struct diff_clause find_reason(struct diff *diff, double whole)
     struct diff_clause clause = clause_of_swap(diff, whole);
     if (!clause.what)
         clause = clause_of_attention(diff, whole);
+    if (!clause.what && !diff->phases.task)
+        clause = clause_of_fusion(diff, whole);
+    if (!clause.what && !diff->phases.task)
+        clause = clause_of_class(diff, whole);
     if (clause.what || diff->phases.task)
         return clause;
     clause = clause_of_cause(diff, cause);

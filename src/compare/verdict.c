@@ -17,8 +17,6 @@
 
 enum { TIMES = 10, KIND_MOST = 32 };
 
-/* Without a confidence interval, a smaller change than this counts as none. */
-#define SAME_SHARE 0.005
 /* Steps vary more than windows: a median that changes by less says nothing against them. */
 #define STEP_SHARE 0.01
 
@@ -159,7 +157,7 @@ static bool read_program(const struct diff *diff, const struct compared *compare
     if (!compared->is_window || !(ns[TA_DIFF_BASE] > 0 && ns[TA_DIFF_NEW] > 0))
         return false;
     const double change = ns[TA_DIFF_NEW] / ns[TA_DIFF_BASE] - 1;
-    const bool is_none = fabs(compared->share) < SAME_SHARE;
+    const bool is_none = fabs(compared->share) < DIFF_SAME_SHARE;
     return fabs(change) >= STEP_SHARE && (is_none || (change > 0) != (compared->share > 0));
 }
 
@@ -231,6 +229,16 @@ static void put_evidence(const struct diff *diff, struct text *notes)
         PUT(notes, ", so noise is unknown");
 }
 
+/* Whether the second sentence has the other number of steps. */
+static bool says_steps(const struct diff_phase_story *story)
+{
+    const struct diff_clause *const all[] = {&story->most, &story->next, &story->against};
+    bool says = false;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        says |= all[i]->what && strstr(all[i]->what, story->steps);
+    return says;
+}
+
 /* What makes the runs less alike, and the confidence of the change, in parentheses. */
 static void put_notes(struct diff *diff, bool is_none, struct text *text)
 {
@@ -249,6 +257,8 @@ static void put_notes(struct diff *diff, bool is_none, struct text *text)
     if (diff->is_other_work && !diff->phases.task && !is_none)
         PUT(&notes, "%sonly %s of the time is in work that both runs have", notes.at[0] ? "; " : "",
             ta_unit_format(share, diff->shared, TA_UNIT_RATIO));
+    if (diff->phases.steps && !is_none && !says_steps(&diff->phases))
+        PUT(&notes, "%s%s", notes.at[0] ? "; " : "", diff->phases.steps);
     if (diff->apart && !is_none)
         PUT(&notes, "%sthe runs differ in %s", notes.at[0] ? "; " : "", diff->apart);
     if (notes.at[0])
@@ -427,7 +437,7 @@ static struct compared compare(const struct diff *diff, int64_t base, int64_t ne
     compared.whole =
         diff_per_unit(diff, TA_DIFF_NEW, new) - diff_per_unit(diff, TA_DIFF_BASE, base);
     compared.is_none =
-        has_runs(diff) ? diff->change == TA_CHANGE_SAME : fabs(compared.share) < SAME_SHARE;
+        has_runs(diff) ? diff->change == TA_CHANGE_SAME : fabs(compared.share) < DIFF_SAME_SHARE;
     compared.is_none |= diff->change == TA_CHANGE_SAME && !diff->unit;
     return compared;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* diff.waterfall, diff.waterfall_by_rank, diff.windows: the change of a window as a sum of terms.
+/* diff.classes, diff.waterfall, diff.waterfall_by_rank, diff.windows: the change of a window as a
+ * sum of terms, by kind of work and by name.
  *
  * The terms of a window add up to it on both sides (window.h), so their differences add up to the
  * difference of the windows.  The change of a term is split by calls n and time per call m = t / n:
@@ -10,6 +11,7 @@
 #include "compare/cause.h"
 #include "compare/window.h"
 #include "report/report.h"
+#include "report/unit.h"
 #include "traceanalyze/chart.h"
 #include "traceanalyze/table.h"
 
@@ -151,17 +153,46 @@ enum { TERM, KIND, BASE, NEW, DELTA, COUNT_EFFECT, RATE_EFFECT, BASE_CALLS, NEW_
 
 static const struct ta_column bars_columns[] = {BAR_COLUMNS_FROM(TERM)};
 
-static const struct ta_chart_def waterfall = {
-    .id = "diff-waterfall",
-    .title = "What changed the window",
-    .caption = "From the window before to the window after, term by term; the changes add up to "
-               "the whole change.",
-    .kind = TA_CHART_WATERFALL,
-    .label = {&bars_columns[TERM]},
-    .y = {{&bars_columns[BASE], "before", TA_INK_IDLE},
-          {&bars_columns[NEW], "after", TA_INK_IDLE},
-          {&bars_columns[DELTA], "change", TA_INK_WORSE}},
+#define WATERFALL(title_of_it)                                                                     \
+    {                                                                                              \
+        .id = "diff-waterfall", .title = title_of_it,                                              \
+        .caption =                                                                                 \
+            "From the time before to the time after; the changes add up to the difference.",       \
+        .kind = TA_CHART_WATERFALL, .label = {&bars_columns[TERM]},                                \
+        .y = {{&bars_columns[BASE], "before", TA_INK_IDLE},                                        \
+              {&bars_columns[NEW], "after", TA_INK_IDLE},                                          \
+              {&bars_columns[DELTA], "change", TA_INK_WORSE}},                                     \
+    }
+
+/* The picture of the comparison, by which way it went. */
+static const struct ta_chart_def slower = WATERFALL("What takes longer"),
+                                 faster = WATERFALL("Where the time was saved"),
+                                 shifted = WATERFALL("What changed while the time did not");
+
+static const struct ta_column classes_columns[] = {
+    [TERM] = {"term", "Work", TA_TEXT,
+              .doc = "Kernels by what they compute, communication, copies, and idle time by what "
+                     "the GPU waits for"},
+    [KIND] = {"kind", "Kind", TA_WORD,
+              .doc = "compute, comm, memcpy, memset, idle, rest or other, as in the changes by "
+                     "name"},
+    [BASE] = {"base_ns", "Before", TA_NS, .better = TA_LOWER,
+              .doc = "Time in the baseline's window; of one image, video or step if the runs did "
+                     "different numbers of them"},
+    [NEW] = {"new_ns", "After", TA_NS, .better = TA_LOWER, .doc = "The same of the other run"},
+    [DELTA] = {"delta_ns", "Change", TA_TYPE_INTEGER, TA_UNIT_NS_CHANGE, .better = TA_LOWER,
+               .doc = "After minus before"},
 };
+
+static const struct ta_table_def classes = {
+    "diff.classes", "Change by kind of work", TA_COLUMNS(classes_columns),
+    .doc = "What changed of the longest window of each run, if both are of devices.",
+    .brief = &(const struct ta_brief){
+        .place = 14,
+        .rows = 8,
+        .first = {&classes_columns[BASE], &classes_columns[NEW], &classes_columns[DELTA]},
+        .never = {&classes_columns[KIND]},
+        .nonzero = &classes_columns[DELTA]}};
 
 static const struct ta_digest digest = {.part = TA_DIGEST_CHANGES,
                                         .title = "What changed the time of the run",
@@ -172,16 +203,18 @@ static const struct ta_digest digest = {.part = TA_DIGEST_CHANGES,
 
 static const struct ta_table_def bars = {
     "diff.waterfall",
-    "What changed the window",
+    "Change by name",
     TA_COLUMNS(bars_columns),
-    .chart = {&waterfall},
+    .doc = "What changed of the longest window of each run, name by name.",
     .brief =
         &(const struct ta_brief){
             .place = 20,
             .rows = 10,
             .first = {&bars_columns[BASE], &bars_columns[NEW], &bars_columns[DELTA]},
             .together = {&bars_columns[COUNT_EFFECT], &bars_columns[RATE_EFFECT]},
-            .never = {&bars_columns[BASE_CALLS], &bars_columns[NEW_CALLS]}},
+            .never = {&bars_columns[BASE_CALLS], &bars_columns[NEW_CALLS]},
+            .nonzero = &bars_columns[DELTA],
+            .unless = "diff.classes"}, /* the kernels have a table of their own */
     .digest = &digest};
 
 enum { RANK, DEVICE, RANK_TERM };
@@ -202,9 +235,9 @@ static const struct ta_chart_def heatmap = {
     .y = {{&rank_bars_columns[RANK_TERM + DELTA], "change", TA_INK_WORSE}},
 };
 
-static const struct ta_table_def rank_bars = {
-    "diff.waterfall_by_rank", "What changed the window of each rank", TA_COLUMNS(rank_bars_columns),
-    .tier = TA_TIER_DETAIL, .chart = {&heatmap}};
+static const struct ta_table_def rank_bars = {"diff.waterfall_by_rank", "Change by name and rank",
+                                              TA_COLUMNS(rank_bars_columns), .tier = TA_TIER_DETAIL,
+                                              .chart = {&heatmap}};
 
 enum {
     WINDOW,
@@ -273,21 +306,51 @@ static int64_t pool(const struct diff_couple *couple, struct diff_bar *rest)
     return count_ns;
 }
 
-static void add_bars(struct diff *diff, struct ta_section_builder *out,
+/* "16 smaller changes", with both ways where they mostly cancel out, "4 unchanged". */
+static const char *name_of_rest(struct diff *diff, const struct diff_couple *couple)
+{
+    const size_t n = couple->n_bars - couple->n_shown;
+    double more = 0, less = 0;
+    char up[TA_UNIT_TEXT_MAX], down[TA_UNIT_TEXT_MAX];
+    for (size_t i = couple->n_shown; i < couple->n_bars; i++) {
+        const double change = (double)change_of(&couple->bars[i]);
+        more += fmax(0, change);
+        less += fmin(0, change);
+    }
+    if (more == 0 && less == 0)
+        return ta_arena_printf(&diff->arena, "%zu unchanged", n);
+    if (fabs(more + less) >= (more - less) / 2)
+        return ta_arena_printf(&diff->arena, "%zu smaller change%s", n, n == 1 ? "" : "s");
+    return ta_arena_printf(&diff->arena, "%zu smaller changes (%s and %s)", n,
+                           ta_unit_format(up, more, TA_UNIT_NS_CHANGE),
+                           ta_unit_format(down, less, TA_UNIT_NS_CHANGE));
+}
+
+/* The shown terms, and the others as one: by kind of work, or by name. */
+static void add_bars(struct diff *diff, struct ta_section_builder *out, bool by_class,
                      const struct diff_couple *couple)
 {
-    for (size_t i = 0; i < couple->n_shown; i++) {
-        const struct diff_bar *bar = &couple->bars[i];
-        TA_ROW(out, bars, BAR_CELLS(TERM, diff_bar_name(diff, bar), bar, count_effect(bar)));
+    for (size_t i = 0; i <= couple->n_shown; i++) {
+        struct diff_bar bar = i < couple->n_shown ? couple->bars[i] : (struct diff_bar){0};
+        struct ta_slice name;
+        int64_t count_ns;
+        if (i == couple->n_shown && couple->n_bars == couple->n_shown)
+            return;
+        if (i < couple->n_shown) {
+            name = diff_bar_name(diff, &bar);
+            count_ns = count_effect(&bar);
+        } else {
+            const char *text = name_of_rest(diff, couple);
+            name = ta_slice_of(text ? text : "");
+            count_ns = pool(couple, &bar);
+        }
+        if (by_class)
+            TA_ROW(out, classes, [TERM] = ta_text(name), [KIND] = ta_text(bar.kind),
+                   [BASE] = ta_int(bar.ns[TA_DIFF_BASE]), [NEW] = ta_int(bar.ns[TA_DIFF_NEW]),
+                   [DELTA] = ta_int(change_of(&bar)));
+        else
+            TA_ROW(out, bars, BAR_CELLS(TERM, name, &bar, count_ns));
     }
-    const size_t pooled = couple->n_bars - couple->n_shown;
-    if (pooled == 0)
-        return;
-    struct diff_bar rest;
-    const int64_t count_ns = pool(couple, &rest);
-    const char *text =
-        ta_arena_printf(&diff->arena, "%zu smaller change%s", pooled, pooled == 1 ? "" : "s");
-    TA_ROW(out, bars, BAR_CELLS(TERM, ta_slice_of(text ? text : ""), &rest, count_ns));
 }
 
 static void add_rank_bars(struct diff *diff, struct ta_section_builder *out,
@@ -458,6 +521,50 @@ static const char *refusal(struct diff *diff, const struct diff_windows windows[
     return NULL;
 }
 
+/* Which way the whole went. */
+static const struct ta_chart_def *picture_of(const struct diff *diff)
+{
+    const double base = diff_per_unit(diff, TA_DIFF_BASE, diff->window_ns[TA_DIFF_BASE]);
+    const double change = diff_per_unit(diff, TA_DIFF_NEW, diff->window_ns[TA_DIFF_NEW]) - base;
+    return fabs(change) < DIFF_SAME_SHARE * base ? &shifted : change > 0 ? &slower : &faster;
+}
+
+/* The terms of a window by kind of work, of a unit of it; false without memory. */
+static bool put_classes(struct diff *diff, int side, struct diff_window *window)
+{
+    window->terms = ta_arena_alloc(&diff->arena, window->n_classes * sizeof *window->terms);
+    window->n_terms = window->n_classes;
+    for (size_t i = 0; window->terms && i < window->n_terms; i++) {
+        window->terms[i] = window->classes[i];
+        window->terms[i].ns = ta_whole(diff_per_unit(diff, side, window->classes[i].ns));
+    }
+    return window->terms != NULL;
+}
+
+/* The longest windows, by kind of work where they are of devices: that is the picture then. */
+static bool add_longest(struct diff *diff, struct ta_section_builder *out,
+                        const struct diff_couple *longest)
+{
+    struct diff_window windows[TA_DIFF_SIDES] = {*longest->window[TA_DIFF_BASE],
+                                                 *longest->window[TA_DIFF_NEW]};
+    struct diff_couple couple = {.window = {&windows[TA_DIFF_BASE], &windows[TA_DIFF_NEW]}};
+    const bool has_classes = windows[TA_DIFF_BASE].classes && windows[TA_DIFF_NEW].classes;
+    for (int side = 0; side < TA_DIFF_SIDES && has_classes; side++)
+        if (!put_classes(diff, side, &windows[side]))
+            return false;
+    if (has_classes && !make_bars(diff, &couple))
+        return false;
+    if (has_classes) {
+        diff->classes = couple.bars;
+        diff->n_classes = couple.n_bars;
+        add_bars(diff, out, true, &couple);
+    }
+    add_bars(diff, out, false, longest);
+    if (has_classes ? couple.n_shown : longest->n_shown)
+        ta_draw(out, has_classes ? &classes : &bars, picture_of(diff));
+    return true;
+}
+
 static bool add_windows(struct diff *diff, struct ta_section_builder *out)
 {
     struct diff_windows windows[TA_DIFF_SIDES];
@@ -474,8 +581,11 @@ static bool add_windows(struct diff *diff, struct ta_section_builder *out)
     if (!make_bars(diff, &longest) || !couple_ranks(diff, windows))
         return false;
     note_windows(diff, &longest);
+    diff->bars = longest.bars;
+    diff->n_bars = longest.n_bars;
     diff_find_cause(diff, longest.bars, longest.n_bars);
-    add_bars(diff, out, &longest);
+    if (!add_longest(diff, out, &longest))
+        return false;
     add_scalars(diff, out, &longest, add_window(out, "longest", &longest));
     for (size_t i = 0; i < diff->ranks.n; i++)
         add_window(out, "rank", &diff->ranks.at[i]);
@@ -489,7 +599,7 @@ static bool add_ranks(struct diff *diff, struct ta_section_builder *out)
     return true;
 }
 
-static const struct ta_table_def *const window_tables[] = {&bars, &compared, NULL};
+static const struct ta_table_def *const window_tables[] = {&classes, &bars, &compared, NULL};
 static const struct ta_table_def *const rank_tables[] = {&rank_bars, NULL};
 
 const struct diff_part diff_of_windows = {

@@ -115,21 +115,28 @@ int diff_term_order(const void *left, const void *right)
     return order ? order : ta_slice_compare(a->name, b->name);
 }
 
-/* Names that came to be the same thing are one term. */
-static void unite_terms(struct diff_window *window)
+/* Names that came to be the same thing are one term; returns how many are left. */
+static size_t unite(struct diff_term *terms, size_t n_terms)
 {
     size_t n = 0;
-    qsort(window->terms, window->n_terms, sizeof *window->terms, diff_term_order);
-    for (size_t i = 0; i < window->n_terms; i++) {
-        struct diff_term *last = n ? &window->terms[n - 1] : NULL;
-        if (last && diff_term_order(last, &window->terms[i]) == 0) {
-            last->calls += window->terms[i].calls;
-            last->ns += window->terms[i].ns;
+    if (n_terms)
+        qsort(terms, n_terms, sizeof *terms, diff_term_order);
+    for (size_t i = 0; i < n_terms; i++) {
+        struct diff_term *last = n ? &terms[n - 1] : NULL;
+        if (last && diff_term_order(last, &terms[i]) == 0) {
+            last->calls += terms[i].calls;
+            last->ns += terms[i].ns;
         } else {
-            window->terms[n++] = window->terms[i];
+            terms[n++] = terms[i];
         }
     }
-    window->n_terms = n;
+    return n;
+}
+
+static void unite_terms(struct diff_window *window)
+{
+    window->n_terms = unite(window->terms, window->n_terms);
+    window->n_classes = unite(window->classes, window->n_classes);
 }
 
 static bool reserve(struct diff *diff, struct diff_window *window, size_t rows)
@@ -139,12 +146,22 @@ static bool reserve(struct diff *diff, struct diff_window *window, size_t rows)
     return window->terms != NULL;
 }
 
+/* What a name is called in both runs may be of two kinds of work: its class is of its own name. */
+static void add_classed(struct diff_window *window, struct ta_slice kind, struct ta_slice name,
+                        struct ta_slice own, int64_t calls, int64_t ns)
+{
+    add_term(window, kind, name, calls, ns);
+    window->classes[window->n_classes++] =
+        (struct diff_term){kind, diff_class_of(kind, own), calls, ns};
+}
+
 static void add_busy(struct diff *diff, int side, const struct ta_refs *in,
                      const struct timed *columns, size_t row, struct diff_window *window)
 {
-    add_term(window, ta_ref_text(in, columns->kind, row),
-             diff_name_of(&diff->kernel_names, side, ta_ref_text(in, columns->name, row)),
-             diff_amount(in, columns->calls, row), diff_amount(in, columns->ns, row));
+    const struct ta_slice name = ta_ref_text(in, columns->name, row);
+    add_classed(window, ta_ref_text(in, columns->kind, row),
+                diff_name_of(&diff->kernel_names, side, name), name,
+                diff_amount(in, columns->calls, row), diff_amount(in, columns->ns, row));
 }
 
 static bool read_device(struct diff *diff, int side, const struct sources *sources,
@@ -155,7 +172,9 @@ static bool read_device(struct diff *diff, int side, const struct sources *sourc
     const struct places idle = places_of(&sources->idle, window);
     const size_t n_all =
         ta_ref_table(in, TA_AS_DEVICE_ACTIVITY) ? 0 : ta_ref_rows(in, TA_AS_ACTIVITY);
-    if (!reserve(diff, window, n_all + busy.n + idle.n))
+    const size_t n = n_all + busy.n + idle.n;
+    window->classes = ta_arena_alloc(&diff->arena, (n + 1) * sizeof *window->classes);
+    if (!window->classes || !reserve(diff, window, n))
         return false;
     for (size_t i = 0; i < n_all; i++)
         add_busy(diff, side, in, &busy_of_all, i, window);
@@ -163,8 +182,9 @@ static bool read_device(struct diff *diff, int side, const struct sources *sourc
         add_busy(diff, side, in, &busy_of_device, busy.at[i].row, window);
     for (size_t i = 0; i < idle.n; i++) {
         const size_t row = idle.at[i].row;
-        add_term(window, TA_LIT("idle"), ta_ref_text(in, TA_AS_IDLE_CAUSE, row),
-                 diff_amount(in, TA_AS_IDLE_GAPS, row), diff_amount(in, TA_AS_IDLE_TIME, row));
+        const struct ta_slice cause = ta_ref_text(in, TA_AS_IDLE_CAUSE, row);
+        add_classed(window, TA_LIT("idle"), cause, cause, diff_amount(in, TA_AS_IDLE_GAPS, row),
+                    diff_amount(in, TA_AS_IDLE_TIME, row));
     }
     unite_terms(window);
     return true;
@@ -225,8 +245,12 @@ static bool read_terms(struct diff *diff, int side, const struct sources *source
     };
     const bool done = kinds[window->kind].read(diff, side, sources, window);
     const int64_t rest = done ? window->length_ns - window->explained_ns : 0;
-    if (rest != 0)
-        add_term(window, TA_LIT("rest"), ta_slice_of(kinds[window->kind].rest), 1, rest);
+    if (rest == 0)
+        return done;
+    const struct ta_slice name = ta_slice_of(kinds[window->kind].rest);
+    add_term(window, TA_LIT("rest"), name, 1, rest);
+    if (window->classes)
+        window->classes[window->n_classes++] = (struct diff_term){TA_LIT("rest"), name, 1, rest};
     return done;
 }
 

@@ -28,6 +28,8 @@ struct diff_window {
     int64_t length_ns, explained_ns;
     struct diff_term *terms; /* by kind and name, each once */
     size_t n_terms;
+    struct diff_term *classes; /* of a device the same by kinds of work (classes.c); else none */
+    size_t n_classes;
 };
 
 struct diff_windows {
@@ -37,6 +39,24 @@ struct diff_windows {
 
 /* The windows of the shown run of a side, none when nothing has one; false without memory. */
 bool diff_windows_read(struct diff *diff, int side, struct diff_windows *windows);
+
+/* What kind of work a kernel is of, coarse enough for fusion to stay within few of them. */
+enum diff_family_id {
+    DIFF_FAMILY_GEMM,
+    DIFF_FAMILY_ATTENTION,
+    DIFF_FAMILY_CONV,
+    DIFF_FAMILY_FUSIBLE, /* what a compiler makes one kernel of */
+    DIFF_FAMILY_FUSED,   /* what it makes */
+    DIFF_FAMILY_OTHER,
+    DIFF_FAMILIES
+};
+struct diff_family {
+    enum diff_family_id id;
+    const char *title;
+};
+struct diff_family diff_family_of(struct ta_slice kernel);
+/* What a term is called among the kinds of work: "communication", "idle, launches come late". */
+struct ta_slice diff_class_of(struct ta_slice kind, struct ta_slice name);
 
 /* Order of terms by kind and name, for qsort() and bsearch(). */
 int diff_term_order(const void *left, const void *right);

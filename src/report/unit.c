@@ -170,14 +170,10 @@ static char *put_symbol(char *at, const char *symbol)
     return put(at, symbol);
 }
 
-char *ta_unit_format(char text[TA_UNIT_TEXT_MAX], double value, enum ta_unit unit)
+static char *put_value(char text[TA_UNIT_TEXT_MAX], double value, enum ta_unit unit,
+                       struct prefix prefix)
 {
-    if (!isfinite(value)) {
-        text[0] = '\0';
-        return text;
-    }
-    double magnitude = fabs(value);
-    const struct prefix prefix = prefix_for(magnitude, unit);
+    const double magnitude = fabs(value);
     char *at = text;
     if (value < 0)
         *at++ = '-';
@@ -194,7 +190,36 @@ char *ta_unit_format(char text[TA_UNIT_TEXT_MAX], double value, enum ta_unit uni
     return text;
 }
 
+char *ta_unit_format(char text[TA_UNIT_TEXT_MAX], double value, enum ta_unit unit)
+{
+    text[0] = '\0';
+    return isfinite(value) ? put_value(text, value, unit, prefix_for(fabs(value), unit)) : text;
+}
+
 /* ---- pairs ---------------------------------------------------------------------------- */
+
+/* The prefix of a value that is compared with another one: both have the prefix of the smaller one,
+ * or else of the larger one; values far apart have their own. */
+static struct prefix shared_prefix(double value, double other, enum ta_unit unit)
+{
+    /* Numbers beyond this are hard to read; below that, most digits are zeros. */
+    static const double readable = 1000, least = 0.1;
+    const double a = fabs(value), b = fabs(other);
+    const double smaller = a < b ? a : b, larger = a < b ? b : a;
+    const struct prefix low = prefix_for(smaller > 0 ? smaller : larger, unit);
+    const struct prefix high = prefix_for(larger, unit);
+    return larger / low.scale < readable   ? low
+           : smaller / high.scale >= least ? high
+                                           : prefix_for(a, unit);
+}
+
+char *ta_unit_format_compared(char text[TA_UNIT_TEXT_MAX], double value, double other,
+                              enum ta_unit unit)
+{
+    if (!isfinite(value) || !isfinite(other))
+        return ta_unit_format(text, value, unit);
+    return put_value(text, value, unit, shared_prefix(value, other, unit));
+}
 
 static char *put_plain(char *at, double value, const struct prefix *prefix, bool symbol)
 {
@@ -216,17 +241,11 @@ static char *put_plain(char *at, double value, const struct prefix *prefix, bool
 char *ta_unit_format_pair(char text[TA_UNIT_PAIR_MAX], double before, double after,
                           enum ta_unit unit)
 {
-    /* Numbers beyond this have a prefix of their own. */
-    enum { READABLE = 1000 };
-    const double a = fabs(before), b = fabs(after);
-    const double smaller = a < b ? a : b, larger = a < b ? b : a;
     *text = '\0';
     if (!isfinite(before) || !isfinite(after))
         return text;
-    struct prefix common = prefix_for(smaller > 0 ? smaller : larger, unit);
-    const bool apart = larger / common.scale >= READABLE;
-    const struct prefix first = apart ? prefix_for(a, unit) : common;
-    const struct prefix second = apart ? prefix_for(b, unit) : common;
+    const struct prefix first = shared_prefix(before, after, unit);
+    const struct prefix second = shared_prefix(after, before, unit);
     char *at = put_plain(text, before, &first, true);
     at = put(at, " → ");
     put_plain(at, after, &second, true);

@@ -8,8 +8,13 @@
 /* Whether a word is what comes after a number, "ms" or "%". */
 bool ta_unit_is_symbol(struct ta_slice word);
 
-/* Two values that are to be compared, "45 s → 428 s": with the prefix of the smaller one as long as
- * that leaves the larger one readable, and without zeros that say nothing.  Returns `text`. */
+/* ta_unit_format() of a value that is compared with another one: both have the prefix of the
+ * smaller one as long as that leaves the larger one readable, else the prefix of the larger one
+ * unless the smaller one is tiny in it. */
+char *ta_unit_format_compared(char text[TA_UNIT_TEXT_MAX], double value, double other,
+                              enum ta_unit unit);
+
+/* Both values, "45 s → 428 s", without zeros that say nothing.  Returns `text`. */
 char *ta_unit_format_pair(char text[TA_UNIT_PAIR_MAX], double before, double after,
                           enum ta_unit unit);
 

@@ -3,10 +3,14 @@
  *
  * Most follow from a rule: "gpu_memory_used" is "GPU memory used", "avg_computation_time_ns" is
  * "Avg computation time", since the unit is shown with the value. The others are listed. */
+#include "report/unit.h"
 #include "report/words.h"
 #include "traceanalyze/output.h"
 
 #include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 struct reading {
     const char *word, *text;
@@ -154,11 +158,35 @@ struct ta_slice ta_word_text(struct ta_slice word, char buffer[TA_WORD_TEXT_MAX]
     return (struct ta_slice){buffer, out.n};
 }
 
+/* The value of the other side of a comparison, such as "new_ns" for "base_ns", in the same row; NaN
+ * without one. */
+static double other_side(const struct ta_table *table, size_t row, size_t column)
+{
+    static const char *const sides[] = {"base", "new"};
+    const char *key = table->columns[column].key;
+    char other[64];
+    for (int side = 0; side < 2; side++) {
+        const size_t n = strlen(sides[side]);
+        if (strncmp(key, sides[side], n) != 0 || (key[n] != '\0' && key[n] != '_'))
+            continue;
+        snprintf(other, sizeof other, "%s%s", sides[!side], key + n);
+        const size_t at = ta_table_column(table, other);
+        return at == SIZE_MAX ? NAN : ta_cell_number(ta_table_cell(table, row, at), NAN);
+    }
+    return NAN;
+}
+
 struct ta_slice ta_table_text(const struct ta_table *table, size_t row, size_t column,
                               char buffer[TA_WORD_TEXT_MAX])
 {
     const struct ta_cell *cell = ta_table_cell(table, row, column);
     if (cell->kind == TA_CELL_TEXT && table->columns[column].type == TA_TYPE_WORD)
         return ta_word_text(cell->text, buffer);
-    return ta_cell_text(cell, ta_table_unit(table, row, column), buffer);
+    const enum ta_unit unit = ta_table_unit(table, row, column);
+    const double other = ta_column_is_number(&table->columns[column]) && unit != TA_UNIT_NONE
+                             ? other_side(table, row, column)
+                             : NAN;
+    const double value = isnan(other) ? NAN : ta_cell_number(cell, NAN);
+    return isnan(value) ? ta_cell_text(cell, unit, buffer)
+                        : ta_slice_of(ta_unit_format_compared(buffer, value, other, unit));
 }

@@ -275,31 +275,39 @@ static void test_a_waterfall_is_closed(void **state)
     const struct ta_table *table = freeze(&world);
     struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
     assert_sound(scene);
-    double at = NAN, unit = NAN, zero = NAN;
+    double from[6], to[6];
     size_t n = 0;
     for (size_t i = 0; i < scene->n_marks; i++) {
         const struct ta_mark *mark = &scene->marks[i];
         if (mark->kind != TA_MARK_RECT || !mark->tip)
             continue;
-        if (n == 4) { /* "After": from no change to all of it, 202 less 197 */
-            assert_true(fabs(mark->rect.x - zero) < 1e-6);
-            assert_true(fabs(mark->rect.w - 5 * unit) < 1e-6);
-            break;
-        }
-        const int64_t change = terms[n][1] - terms[n][0];
-        const double from = change > 0 ? mark->rect.x : mark->rect.x + mark->rect.w;
-        if (n == 0) {
-            zero = from;
-            unit = mark->rect.w / 60;
-        } else {
-            assert_true(fabs(from - at) < 1e-6);
-        }
-        assert_true(fabs(mark->rect.w - unit * fabs((double)change)) < 1e-6);
-        assert_int_equal(mark->ink, change > 0 ? TA_INK_WORSE : TA_INK_BETTER);
-        at = change > 0 ? mark->rect.x + mark->rect.w : mark->rect.x;
+        assert_true(n < 6); /* nothing is drawn of what did not change */
+        from[n] = mark->rect.x;
+        to[n] = mark->rect.x + mark->rect.w;
+        assert_int_equal(mark->ink, n == 0 || n == 5                    ? TA_INK_MUTED
+                                    : terms[n - 1][1] > terms[n - 1][0] ? TA_INK_WORSE
+                                                                        : TA_INK_BETTER);
         n++;
     }
-    assert_int_equal(n, 4);
+    assert_int_equal(n, 6);
+    /* The totals, 197 and 202, begin together and are on the scale of the steps between them. */
+    const double unit = (to[1] - from[1]) / 60;
+    double at = to[0];
+    for (size_t i = 1; i < 5; i++) {
+        const double change = (double)(terms[i - 1][1] - terms[i - 1][0]);
+        assert_true(fabs((change > 0 ? from[i] : to[i]) - at) < 1e-6);
+        assert_true(fabs(to[i] - from[i] - unit * fabs(change)) < 1e-6);
+        at += unit * change;
+    }
+    assert_true(fabs(from[5] - from[0]) < 1e-6);
+    assert_true(fabs(to[5] - at) < 1e-6);
+    assert_true(fabs(to[5] - to[0] - 5 * unit) < 1e-6);
+    size_t n_legend = 0;
+    for (size_t i = 0; i < scene->n_marks; i++)
+        n_legend += scene->marks[i].kind == TA_MARK_TEXT &&
+                    (strcmp(scene->marks[i].text.text, "worse") == 0 ||
+                     strcmp(scene->marks[i].text.text, "better") == 0);
+    assert_int_equal(n_legend, 2);
     assert_non_null(strstr(scene->summary, "From 197 ns to 202 ns (+5 ns)"));
     ta_scene_free(scene);
     ta_report_free(world.report);

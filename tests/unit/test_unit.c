@@ -216,6 +216,34 @@ static void names_are_those_of_the_schema(void **state)
         assert_non_null(ta_unit_name((enum ta_unit)unit));
 }
 
+/* What is compared has one unit, unless that makes one of the two unreadable. */
+static void compared_values_share_a_unit(void **state)
+{
+    (void)state;
+    static const struct {
+        double before, after;
+        enum ta_unit unit;
+        const char *first, *second;
+    } all[] = {
+        {119e9, 159e9, TA_UNIT_NS, "119 s", "159 s"},
+        {100e9, 1500e9, TA_UNIT_NS, "1.67 min", "25.0 min"},
+        {0.7e6, 5e6, TA_UNIT_NS, "0.700 ms", "5.00 ms"},
+        {319e6, 5.19e9, TA_UNIT_NS, "0.319 s", "5.19 s"},
+        {10.5e3, 16e6, TA_UNIT_NS, "10.5 µs", "16.0 ms"},
+        {0, 40.6e6, TA_UNIT_NS, "0 ms", "40.6 ms"},
+        {-883e3, 0, TA_UNIT_NS, "-883 µs", "0 µs"},
+        {620.0 * (1 << 20), 1200.0 * (1 << 20), TA_UNIT_BYTES, "0.605 GiB", "1.17 GiB"},
+        {0.834, 0.96, TA_UNIT_RATIO, "83.4 %", "96.0 %"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char text[TA_UNIT_TEXT_MAX];
+        assert_string_equal(ta_unit_format_compared(text, all[i].before, all[i].after, all[i].unit),
+                            all[i].first);
+        assert_string_equal(ta_unit_format_compared(text, all[i].after, all[i].before, all[i].unit),
+                            all[i].second);
+    }
+}
+
 static void symbols_are_known(void **state)
 {
     (void)state;
@@ -234,7 +262,7 @@ int main(void)
         cmocka_unit_test(not_finite_is_empty),      cmocka_unit_test(ticks_share_a_prefix),
         cmocka_unit_test(doubles_read_back),        cmocka_unit_test(few_decimals),
         cmocka_unit_test(locale_does_not_matter),   cmocka_unit_test(names_are_those_of_the_schema),
-        cmocka_unit_test(symbols_are_known),
+        cmocka_unit_test(symbols_are_known),        cmocka_unit_test(compared_values_share_a_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

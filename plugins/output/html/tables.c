@@ -67,10 +67,11 @@ void html_cell(const struct page *page, const struct ta_table *table, size_t row
         else
             html_said_name(page, cell->text);
     } else {
+        char buffer[TA_WORD_TEXT_MAX];
         ta_puts(page->out, " data-v=\"");
         ta_put_json_cell(page->out, cell, true);
         ta_puts(page->out, "\">");
-        html_value(page, cell, ta_table_unit(table, row, at));
+        ta_put_html(page->out, ta_table_text(table, row, at, buffer));
     }
     ta_puts(page->out, is_head ? "</th>" : "</td>");
 }

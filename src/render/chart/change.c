@@ -2,13 +2,15 @@
 /* Changes as rows: a waterfall, in which each change begins where the one before ends, and a forest
  * plot of relative changes with their intervals.  Both have names at the left, numbers at the right
  * and a line where nothing changes. */
-#include "report/tables.h"
 #include "render/chart/layout.h"
+#include "report/tables.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { USUAL_PITCH = 22, LEAST_PITCH = 15, MOST_PITCH = 30, GAP = 10, HEAD_LINE = 15 };
+enum { USUAL_PITCH = 22, LEAST_PITCH = 15, MOST_PITCH = 30, GAP = 10, HEAD_LINE = 15, BREAK = 6 };
 enum { STEPS_SHOWN = 16, ESTIMATES_SHOWN = 20 };
 
 /* Relative changes beyond are drawn at the edge. */
@@ -26,6 +28,7 @@ struct list {
     struct row *rows;
     size_t n;
     enum ta_unit unit; /* of the axis */
+    double origin;     /* where the axis and its line begin */
     const char *title, *head;
 };
 
@@ -45,13 +48,21 @@ static size_t rows_for(const struct ta_layout *layout, size_t most, size_t other
     return room < 2 ? 2 : room < (double)most ? ta_whole_size(room) : most;
 }
 
+/* Names of the input have a fixed width, words do not. */
+static enum ta_face face_of(const struct row *row)
+{
+    return row->is_total                                             ? TA_FACE_STRONG
+           : strpbrk(row->name, "_<>:/=") || !strchr(row->name, ' ') ? TA_FACE_MONO
+                                                                     : TA_FACE_SMALL;
+}
+
 /* ---- the frame ----------------------------------------------------------------------------- */
 
 static double widest(struct ta_layout *layout, const struct list *list, bool names)
 {
     double width = names ? 0 : ta_pen_width(layout, TA_FACE_SMALL, list->head);
     for (size_t i = 0; i < list->n; i++)
-        width = fmax(width, ta_pen_width(layout, names ? TA_FACE_MONO : TA_FACE_SMALL,
+        width = fmax(width, ta_pen_width(layout, names ? face_of(&list->rows[i]) : TA_FACE_SMALL,
                                          names ? list->rows[i].name : list->rows[i].number));
     return width;
 }
@@ -71,7 +82,7 @@ static struct frame place(struct ta_layout *layout, const struct list *list, dou
         frame.pitch = fmin(MOST_PITCH, fmax(LEAST_PITCH, floor(free / (double)list->n)));
     frame.plot.h = frame.pitch * (double)list->n;
     const double width = frame.plot.w;
-    double low = 0, high = 0;
+    double low = list->origin, high = list->origin;
     for (size_t i = 0; i < list->n; i++) {
         low = fmin(low, fmin(list->rows[i].from, list->rows[i].to));
         high = fmax(high, fmax(list->rows[i].from, list->rows[i].to));
@@ -102,7 +113,7 @@ static void draw(struct ta_layout *layout, const struct list *list, double top)
                     ta_guide_title(layout, list->title, &frame.axis));
     ta_pen_text(layout, TA_INK_MUTED, TA_FACE_SMALL, TA_ANCHOR_END, layout->width, frame.plot.y - 5,
                 list->head, NULL);
-    const double zero = x_of(&frame, 0), end = frame.plot.y + frame.plot.h;
+    const double zero = x_of(&frame, list->origin), end = frame.plot.y + frame.plot.h;
     ta_pen_segment(layout, TA_INK_MUTED, (struct ta_point){zero, frame.plot.y},
                    (struct ta_point){zero, end}, 1, false);
     for (size_t i = 0; i < list->n; i++) {
@@ -116,13 +127,16 @@ static void draw(struct ta_layout *layout, const struct list *list, double top)
             const double to = x_of(&frame, fmax(row->from, row->to));
             ta_pen_rect(layout, row->ink, from, middle - thickness / 2, fmax(1, to - from),
                         thickness, row->tip);
+            if (row->is_total && list->origin > 0) /* it is longer than the axis */
+                ta_pen_rect(layout, TA_INK_NONE, from + BREAK, middle - thickness / 2, BREAK / 2.0,
+                            thickness, NULL);
         }
         if (isnan(row->point) && i + 1 < list->n) /* to where the next one begins */
             ta_pen_segment(layout, TA_INK_MUTED, (struct ta_point){x_of(&frame, row->to), middle},
                            (struct ta_point){x_of(&frame, row->to), middle + frame.pitch}, 0.7,
                            true);
         const double base = middle + 3.2;
-        const enum ta_face face = row->is_total ? TA_FACE_STRONG : TA_FACE_MONO;
+        const enum ta_face face = face_of(row);
         ta_pen_text(layout, TA_INK_TEXT, face, TA_ANCHOR_END, frame.plot.x - GAP, base,
                     ta_pen_fit(layout, face, row->name, frame.plot.x - GAP), row->tip);
         ta_pen_text(layout, TA_INK_TEXT, row->is_total ? TA_FACE_STRONG : TA_FACE_SMALL,
@@ -136,14 +150,25 @@ static bool is_worse(const struct ta_layout *layout, size_t row, size_t column, 
     return (change > 0) != ta_table_rises(layout->table, row, column);
 }
 
-static double draw_legend(struct ta_layout *layout, bool with_unsure)
+/* Of what the rows are. */
+static double draw_legend(struct ta_layout *layout, const struct list *list)
 {
-    const struct ta_legend_entry entries[] = {
+    static const struct ta_legend_entry all[] = {
         {TA_INK_WORSE, TA_MARK_RECT, "worse"},
         {TA_INK_BETTER, TA_MARK_RECT, "better"},
         {TA_INK_MUTED, TA_MARK_RECT, "may be no change"},
     };
-    return ta_guide_legend(layout, entries, with_unsure ? 3 : 2, 0);
+    enum { ALL = sizeof all / sizeof *all };
+    struct ta_legend_entry entries[ALL];
+    size_t n = 0;
+    for (size_t k = 0; k < ALL; k++) {
+        bool is_used = false;
+        for (size_t i = 0; i < list->n; i++)
+            is_used |= list->rows[i].ink == all[k].ink && !list->rows[i].is_total;
+        if (is_used)
+            entries[n++] = all[k];
+    }
+    return ta_guide_legend(layout, entries, n, 0);
 }
 
 /* ---- waterfall ------------------------------------------------------------------------------- */
@@ -151,17 +176,23 @@ static double draw_legend(struct ta_layout *layout, bool with_unsure)
 struct fall {
     size_t base, new, delta; /* columns */
     double before, after, sum, drawn;
+    double origin; /* where the axis begins */
 };
 
+/* Both totals are told in one unit, and drawn on one scale. */
 static struct row total_row(struct ta_layout *layout, const struct fall *fall, const char *name,
-                            double value, double change)
+                            double value, double other)
 {
-    const char *number = ta_pen_value(layout, value, ta_data_unit(layout, fall->base));
+    char text[TA_UNIT_TEXT_MAX];
+    const enum ta_unit unit = ta_data_unit(layout, fall->base);
+    const char *number =
+        ta_pen_printf(layout, "%s", ta_unit_format_compared(text, value, other, unit));
     return (struct row){
         .name = name,
         .number = number,
         .tip = ta_pen_printf(layout, "%s · %s", name, number),
-        .to = change,
+        .from = fall->origin,
+        .to = value,
         .point = (double)NAN,
         .ink = TA_INK_MUTED,
         .is_total = true,
@@ -183,14 +214,43 @@ static struct row step_row(struct ta_layout *layout, const struct fall *fall, co
     };
 }
 
+/* How many of the rows changed at all, and between what the steps go up and down. */
+static size_t count_steps(struct ta_layout *layout, const struct fall *fall, double *low,
+                          double *high)
+{
+    size_t n = 0;
+    double at = fall->before;
+    *low = fmin(fall->before, fall->after);
+    *high = fmax(fall->before, fall->after);
+    for (size_t i = 0; i < layout->table->n_rows; i++) {
+        const double change = ta_data_value(layout, i, fall->delta);
+        n += !isnan(change) && change != 0;
+        at += isnan(change) ? 0 : change;
+        *low = fmin(*low, at);
+        *high = fmax(*high, at);
+    }
+    return n;
+}
+
+/* Steps that are small against the totals could not be seen on an axis from zero. */
+static double origin_of(double low, double high)
+{
+    static const double small = 0.25, around = 0.5;
+    const double range = high - low;
+    return low > 0 && range > 0 && range < small * high ? fmax(0, low - around * range) : 0;
+}
+
 static void read_steps(struct ta_layout *layout, struct fall *fall, struct list *list)
 {
-    const size_t n = layout->table->n_rows;
+    double low, high;
+    const size_t n = count_steps(layout, fall, &low, &high);
     const size_t most = rows_for(layout, STEPS_SHOWN, 3), shown = n > most ? most : n;
-    list->rows[list->n++] = total_row(layout, fall, "Before", fall->before, 0);
-    for (size_t i = 0; i < shown; i++) {
+    fall->drawn = fall->before;
+    list->origin = fall->origin = origin_of(low, high);
+    list->rows[list->n++] = total_row(layout, fall, "Before", fall->before, fall->after);
+    for (size_t i = 0; i < layout->table->n_rows && list->n <= shown; i++) {
         const double change = ta_data_value(layout, i, fall->delta);
-        if (isnan(change))
+        if (isnan(change) || change == 0)
             continue;
         list->rows[list->n++] =
             step_row(layout, fall, ta_data_name(layout, i, SIZE_MAX), fall->drawn, change,
@@ -201,9 +261,9 @@ static void read_steps(struct ta_layout *layout, struct fall *fall, struct list 
         list->rows[list->n++] = step_row(
             layout, fall,
             ta_pen_printf(layout, "%zu %s", n - shown, n - shown == 1 ? "other" : "others"),
-            fall->drawn, fall->sum - fall->drawn,
-            is_worse(layout, 0, fall->delta, fall->sum - fall->drawn));
-    list->rows[list->n++] = total_row(layout, fall, "After", fall->after, fall->sum);
+            fall->drawn, fall->after - fall->drawn,
+            is_worse(layout, 0, fall->delta, fall->after - fall->drawn));
+    list->rows[list->n++] = total_row(layout, fall, "After", fall->after, fall->before);
 }
 
 void ta_lay_waterfall(struct ta_layout *layout)
@@ -214,7 +274,6 @@ void ta_lay_waterfall(struct ta_layout *layout)
                         .delta = ta_data_column(layout, chart->y[2].column)};
     struct list list = {.rows = calloc(STEPS_SHOWN + 4, sizeof *list.rows),
                         .unit = ta_data_unit(layout, fall.base),
-                        .title = "Change of the window",
                         .head = ta_data_title(layout, fall.delta)};
     for (size_t i = 0; i < layout->table->n_rows; i++) {
         fall.before += fmax(0, ta_data_value(layout, i, fall.base));
@@ -227,15 +286,15 @@ void ta_lay_waterfall(struct ta_layout *layout)
         ta_guide_empty(layout);
     } else {
         read_steps(layout, &fall, &list);
-        const enum ta_unit unit = ta_data_unit(layout, fall.base);
-        layout->summary = ta_pen_printf(
-            layout, "From %s to %s (%s); the largest change is that of %s with %s.",
-            ta_pen_value(layout, fall.before, unit), ta_pen_value(layout, fall.after, unit),
-            ta_pen_value(layout, fall.sum, ta_data_unit(layout, fall.delta)),
-            ta_data_name(layout, 0, SIZE_MAX),
-            ta_pen_value(layout, ta_data_value(layout, 0, fall.delta),
-                         ta_data_unit(layout, fall.delta)));
-        draw(layout, &list, draw_legend(layout, false));
+        list.title = list.origin > 0 ? "Time; the axis does not begin at 0" : "Time";
+        layout->summary =
+            ta_pen_printf(layout, "From %s to %s (%s); the largest change is that of %s with %s.",
+                          list.rows[0].number, list.rows[list.n - 1].number,
+                          ta_pen_value(layout, fall.sum, ta_data_unit(layout, fall.delta)),
+                          ta_data_name(layout, 0, SIZE_MAX),
+                          ta_pen_value(layout, ta_data_value(layout, 0, fall.delta),
+                                       ta_data_unit(layout, fall.delta)));
+        draw(layout, &list, draw_legend(layout, &list));
     }
     free(list.rows);
 }
@@ -310,7 +369,7 @@ void ta_lay_forest(struct ta_layout *layout)
             list.n, worse, better, list.n - worse - better);
         layout->note =
             ta_pen_printf(layout, "%zu of %zu with an interval are drawn.", list.n, with);
-        draw(layout, &list, draw_legend(layout, true));
+        draw(layout, &list, draw_legend(layout, &list));
     }
     free(list.rows);
 }
