@@ -259,13 +259,14 @@ static void add_all_news(struct diff *diff, const struct pairs *pairs)
 static bool add(struct diff *diff, struct ta_section_builder *out)
 {
     struct pairs pairs;
-    if (diff->is_alien || diff->is_other_work || ta_report_kind(diff->out) != TA_REPORT_DIFF)
+    if (diff->is_alien || diff->is_other_work)
         return true;
     if (!make_pairs(diff, &pairs))
         return false;
     for (size_t i = 0; i < pairs.n; i++)
         add_row(out, &pairs.at[i]);
-    add_all_news(diff, &pairs);
+    if (ta_report_kind(diff->out) == TA_REPORT_DIFF) /* a report has its own findings */
+        add_all_news(diff, &pairs);
     return true;
 }
 

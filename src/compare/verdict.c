@@ -387,7 +387,20 @@ static struct diff_said timed(struct diff *diff, const struct compared *compared
     return sentences(diff, &first, &second);
 }
 
-/* A report of a run keeps the verdict of its own, and has the sentences as a finding. */
+/* The verdict of a run's own report, with the first sentence after it. */
+static void add_to_verdict(struct diff *diff, const char *title)
+{
+    const struct ta_verdict *own = ta_report_verdict(diff->out);
+    const char *both = own->headline && *own->headline
+                           ? ta_arena_printf(&diff->arena, "%s %s.", own->headline, title)
+                           : ta_arena_printf(&diff->arena, "%s.", title);
+    const char *bottleneck =
+        own->bottleneck ? ta_arena_copy(&diff->arena, ta_slice_of(own->bottleneck)) : NULL;
+    if (both)
+        ta_report_set_verdict(diff->out, both, bottleneck);
+}
+
+/* A report of a run keeps its own verdict, and has the sentences as a finding. */
 static void say(struct diff *diff, struct ta_section_builder *out, const struct diff_said *said,
                 const char *finding)
 {
@@ -398,9 +411,12 @@ static void say(struct diff *diff, struct ta_section_builder *out, const struct 
         ta_report_set_verdict(diff->out, both ? both : "", finding);
         return;
     }
-    const char *title = ta_arena_printf(&diff->arena, "Against the baseline %s: %.*s",
-                                        ta_report_run(diff->shown[TA_DIFF_BASE])->title,
-                                        (int)strlen(first) - (*first != '\0'), first);
+    const char *title = ta_arena_printf(
+        &diff->arena, "Against the baseline %s: %c%.*s",
+        ta_report_run(diff->shown[TA_DIFF_BASE])->title, tolower((unsigned char)*first),
+        *first ? (int)strlen(first) - 2 : 0, *first ? first + 1 : "");
+    if (title)
+        add_to_verdict(diff, title);
     const struct ta_evidence evidence = {
         .table = "diff.metrics",
         .column = "delta",

@@ -557,7 +557,8 @@ static bool add_longest(struct diff *diff, struct ta_section_builder *out,
     if (has_classes) {
         diff->classes = couple.bars;
         diff->n_classes = couple.n_bars;
-        add_bars(diff, out, true, &couple);
+        if (couple.n_shown)
+            add_bars(diff, out, true, &couple);
     }
     add_bars(diff, out, false, longest);
     if (has_classes ? couple.n_shown : longest->n_shown)

@@ -11,9 +11,6 @@
 
 #include <stdlib.h>
 
-/* What is run for a comparison: analyses that are not built in may have figures to compare. */
-static const struct ta_wanted compared = {.loaded = true, .compared = true};
-
 /* ---- the timeline ---------------------------------------------------------------------------- */
 
 static bool needs_timeline(const struct ta_run *run, struct ta_slice id)
@@ -120,7 +117,6 @@ static enum ta_status add_comparison(struct ta_run *run, struct ta_report *repor
     options.n_inputs = run->baseline.n;
     options.title = NULL;
     options.reports = true;
-    options.wanted = &compared;
     enum ta_status status = read_one(run, &options, &baseline);
     if (status != TA_OK)
         return ta_cause(&run->ctx, status, "Cannot compare with %s", run->baseline.at[0]);

@@ -73,6 +73,18 @@ class Findings(unittest.TestCase):
         self.assertFalse([finding for finding in diff.findings
                           if finding["severity"] in ("high", "critical")])
 
+    def test_baseline(self):
+        """A report with a baseline has the same table, and says in its verdict what changed."""
+        diff, _ = self.compare(1)
+        report = reports.read(PROGRAM, self.paths[1], "--baseline", self.paths[0])
+        self.assertEqual(report.rows("diff.findings"), diff.rows("diff.findings"))
+        self.assertIn(" Against the baseline video-4ranks: the video takes 120 ms instead of "
+                      "190 ms: ", report.document["verdict"]["headline"])
+        self.assertTrue(report.document["verdict"]["headline"].startswith(
+            self.runs[1].document["verdict"]["headline"]))
+        self.assertFalse([finding for finding in report.findings
+                          if finding["title"].split(":")[0] in ("New", "Solved", "Next")])
+
     def test_the_same(self):
         diff = reports.read(PROGRAM, self.paths[0], self.paths[0], command="diff")
         self.assertEqual(diff.findings, [])
@@ -96,6 +108,10 @@ class Findings(unittest.TestCase):
             self.assertGreaterEqual(abs(row["delta"]), 0.02 * max(row["base"], row["new"]))
             numbers = [float(n) for n in re.findall(r"[0-9.]+", scalar["value"])]
             self.assertEqual(numbers[1] > numbers[0], row["delta"] > 0, scalar)
+        # What a program marks as a step is a block of these videos, which has denoising steps.
+        titles = [scalars[key]["title"] for key in figures]
+        self.assertIn("Block time p50", titles)
+        self.assertFalse([title for title in titles if "step" in title.lower()])
 
 
 if __name__ == "__main__":

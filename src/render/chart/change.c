@@ -48,12 +48,13 @@ static size_t rows_for(const struct ta_layout *layout, size_t most, size_t other
     return room < 2 ? 2 : room < (double)most ? ta_whole_size(room) : most;
 }
 
-/* Names of the input have a fixed width, words do not. */
-static enum ta_face face_of(const struct row *row)
+/* Names of the input have a fixed width, words do not; what is listed is one or the other. */
+static enum ta_face face_of(const struct list *list, const struct row *row)
 {
-    return row->is_total                                             ? TA_FACE_STRONG
-           : strpbrk(row->name, "_<>:/=") || !strchr(row->name, ' ') ? TA_FACE_MONO
-                                                                     : TA_FACE_SMALL;
+    bool is_code = false;
+    for (size_t i = 0; i < list->n; i++)
+        is_code |= strpbrk(list->rows[i].name, "_<>:/=") != NULL;
+    return row->is_total ? TA_FACE_STRONG : is_code ? TA_FACE_MONO : TA_FACE_SMALL;
 }
 
 /* ---- the frame ----------------------------------------------------------------------------- */
@@ -62,8 +63,9 @@ static double widest(struct ta_layout *layout, const struct list *list, bool nam
 {
     double width = names ? 0 : ta_pen_width(layout, TA_FACE_SMALL, list->head);
     for (size_t i = 0; i < list->n; i++)
-        width = fmax(width, ta_pen_width(layout, names ? face_of(&list->rows[i]) : TA_FACE_SMALL,
-                                         names ? list->rows[i].name : list->rows[i].number));
+        width =
+            fmax(width, ta_pen_width(layout, names ? face_of(list, &list->rows[i]) : TA_FACE_SMALL,
+                                     names ? list->rows[i].name : list->rows[i].number));
     return width;
 }
 
@@ -136,7 +138,7 @@ static void draw(struct ta_layout *layout, const struct list *list, double top)
                            (struct ta_point){x_of(&frame, row->to), middle + frame.pitch}, 0.7,
                            true);
         const double base = middle + 3.2;
-        const enum ta_face face = face_of(row);
+        const enum ta_face face = face_of(list, row);
         ta_pen_text(layout, TA_INK_TEXT, face, TA_ANCHOR_END, frame.plot.x - GAP, base,
                     ta_pen_fit(layout, face, row->name, frame.plot.x - GAP), row->tip);
         ta_pen_text(layout, TA_INK_TEXT, row->is_total ? TA_FACE_STRONG : TA_FACE_SMALL,
@@ -235,7 +237,7 @@ static size_t count_steps(struct ta_layout *layout, const struct fall *fall, dou
 /* Steps that are small against the totals could not be seen on an axis from zero. */
 static double origin_of(double low, double high)
 {
-    static const double small = 0.25, around = 0.5;
+    static const double small = 0.4, around = 0.5;
     const double range = high - low;
     return low > 0 && range > 0 && range < small * high ? fmax(0, low - around * range) : 0;
 }
