@@ -40,6 +40,15 @@ def snapshot(*sites):
     return pickle.dumps({"segments": [segment], "device_traces": [history]}, 4)
 
 
+def request(**stages):
+    """One request to sglang, by the time of its stages in ms."""
+    return json.dumps({
+        "timestamp": "2025-12-20T16:45:15.602292+00:00", "request_id": "a", "commit_hash": "N/A",
+        "tag": "cli_generate", "total_duration_ms": sum(stages.values()) + 10,
+        "steps": [{"name": name, "duration_ms": ms} for name, ms in stages.items()],
+        "denoise_steps_ms": [], "meta": {"prompt": "p", "model": "m"}})
+
+
 def session(rank, start):
     return json.dumps({
         "session_info": {"id": "t2v", "start_time": start, "end_time": start + 9.0,
@@ -202,6 +211,31 @@ class Texts(unittest.TestCase):
             charts = [item["chart"] for section in report["sections"] for item in section["items"]
                       if item.get("id") == "memory.timeline"]
             self.assertEqual([chart["x"] for chart in charts], [axis])
+
+    def findings(self, files):
+        report = json.loads(self.product(files, "json"))
+        return {item["id"]: item for section in report["sections"] for item in section["items"]
+                if item["kind"] == "finding"}
+
+    def test_slow_text_encoding(self):
+        """A prompt that is encoded for seconds is no work of a GPU; shares are of the request."""
+        for ms, is_slow in ((4000, True), (900, False)):
+            found = self.findings({"perf.json": request(TextEncodingStage=ms, DenoisingStage=2000,
+                                                        DecodingStage=100)})["text-encoding"]
+            self.assertRegex(found["title"], r"^Text encoding takes [0-9.]+\s%% of the request \(%s"
+                             % ("4" if is_slow else "900"))
+            self.assertEqual("well below a second" in found.get("why", ""), is_slow, found)
+            self.assertEqual("second request" in found["advice"], is_slow, found)
+
+    def test_stages_of_two_programs(self):
+        """20 requests to one server and one to another are not 20 encodes of one generation."""
+        bench = json.dumps({"backend": "vllm-omni", "model": "m", "completed_requests": 20,
+                            "duration": 80.0, "throughput_qps": 0.25, "latency_mean": 4.0,
+                            "stage_durations_mean": {"text_encode": 1.0, "diffuse": 3.0}})
+        found = self.findings({"bench.json": bench, "perf.json": request(
+            TextEncodingStage=100, DenoisingStage=2000, DecodingStage=100)})["text-encoding"]
+        self.assertIn("25.0", found["title"])
+        self.assertNotIn("runs 20 times", found["title"])
 
     def test_clocks(self):
         """Ranks that ran at the same time are drawn so."""
