@@ -19,7 +19,7 @@ enum { AROUND = 90, ABOVE = 10 };
 
 /* Small figures: how much smaller they stand than they are laid out, and for which height. */
 #define SMALL_SCALE 0.7
-enum { SMALL_HEIGHT = 190, PICTURE_HEIGHT = 260 };
+enum { SMALL_HEIGHT = 190, TIGHT_HEIGHT = 130, PICTURE_HEIGHT = 260 };
 
 struct figure {
     const struct ta_scene *scene;
@@ -104,7 +104,8 @@ void pdf_small_figure(struct pdf *pdf, const void *data)
 {
     const struct pdf_small *small = data;
     const double width = (pdf->right - pdf->left) / SMALL_SCALE;
-    const struct ta_scene *scene = build(pdf, small->table, small->chart, width, SMALL_HEIGHT);
+    const struct ta_scene *scene =
+        build(pdf, small->table, small->chart, width, pdf->tight ? TIGHT_HEIGHT : SMALL_HEIGHT);
     char place[PDF_PLACE_MAX];
     if (!scene)
         return;
@@ -126,6 +127,8 @@ void pdf_picture(struct pdf *pdf)
     const struct ta_scene *scene = build(pdf, table, chart, SCENE_WIDTH, PICTURE_HEIGHT);
     if (!scene)
         return;
+    pdf->y += 3 + pdf_text(pdf, "P", PDF_LABEL, TA_INK_TEXT, scene->title, pdf->left, pdf->y,
+                           pdf->right - pdf->left);
     draw_scene(pdf, scene, (pdf->right - pdf->left) / scene->width);
     pdf->y += 12; /* its legend says what its summary would */
     pdf_mark_drawn(pdf, table);

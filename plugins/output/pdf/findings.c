@@ -124,7 +124,7 @@ static void put_finding(struct pdf *pdf, const void *data)
         pdf_beside(pdf, parts, TA_LENGTH(parts));
     else
         put_text(pdf, numbered);
-    pdf->y += 14;
+    pdf->y += pdf->tight ? 9 : 14;
 }
 
 /* The chart of the first table that a finding cites and that no chart before was of. */

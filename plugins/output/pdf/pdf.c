@@ -47,6 +47,34 @@ static void compose(struct pdf *pdf)
     pdf_end(pdf);
 }
 
+/* A last page with less than this of it is left out, where that takes little of the others. */
+#define LEAST_OF_PAGE 0.25
+#define TIGHT_MARGIN 16
+
+/* Finds out on which pages everything is; in less space where the last one would hardly be used. */
+static void find_pages(struct pdf *pdf)
+{
+    compose(pdf);
+    const int pages = pdf->page;
+    const bool is_short = pdf->y - pdf->top < LEAST_OF_PAGE * (pdf->bottom - pdf->top);
+    if (pages > 1 && is_short && !pdf->options->full_paper) {
+        struct place *const places = pdf->places;
+        struct grid *const grids = pdf->grids;
+        pdf->tight = true;
+        pdf->grids = NULL;
+        pdf->bottom += TIGHT_MARGIN;
+        compose(pdf);
+        if (pdf->page >= pages) {
+            pdf->tight = false;
+            pdf->bottom -= TIGHT_MARGIN;
+            pdf->page = pages;
+            pdf->places = places;
+            pdf->grids = grids;
+        }
+    }
+    pdf->pages = pdf->page + pdf_contents_pages(pdf);
+}
+
 static struct pdf set_up(struct ta_ctx *ctx, const struct ta_report *report,
                          const struct ta_render_options *options, struct ta_file *file)
 {
@@ -93,8 +121,7 @@ static enum ta_status write_report(struct ta_ctx *ctx, const struct ta_report *r
                                    pdf_printf(&pdf, "traceanalyze %s", pdf.options->version));
     cairo_pdf_surface_set_metadata(pdf.surface, CAIRO_PDF_METADATA_CREATE_DATE, day);
     cairo_pdf_surface_set_metadata(pdf.surface, CAIRO_PDF_METADATA_MOD_DATE, day);
-    compose(&pdf);
-    pdf.pages = pdf.page + pdf_contents_pages(&pdf);
+    find_pages(&pdf);
     pdf.drawing = true;
     compose(&pdf);
     pdf_figures_free(&pdf);

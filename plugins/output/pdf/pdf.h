@@ -52,6 +52,8 @@ struct pdf {
     cairo_surface_t *surface;
     cairo_t *cr;
     PangoContext *context;
+    bool tight; /* lower figures, fewer rows and a lower margin, where the last page would be nearly
+                   empty */
     bool drawing;
     bool trying;                     /* pdf_trial() */
     double width, height;            /* of the page */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Rows of a table in the short form; of one by rank, when it is too long for paper anyway. */
-enum { SHORT_ROWS = 8, RANK_ROWS = 16 };
+enum { SHORT_ROWS = 8, TIGHT_ROWS = 5, RANK_ROWS = 16 };
 
 /* The figure says all that can be read of points of a curve, cells of a map, and boxes of a tree.
  */
@@ -52,8 +52,9 @@ bool pdf_pick_rows(struct pdf *pdf, const struct ta_table *table, struct pdf_row
 {
     const uint32_t top = pdf->options->top;
     size_t n = top && top < table->n_rows ? top : table->n_rows;
-    if (!pdf->options->full_paper && n > SHORT_ROWS)
-        n = SHORT_ROWS;
+    const size_t most = pdf->tight ? TIGHT_ROWS : SHORT_ROWS;
+    if (!pdf->options->full_paper && n > most)
+        n = most;
     rows->measure = ta_table_measure(table, n);
     if (rows->measure != SIZE_MAX && n > RANK_ROWS)
         n = RANK_ROWS;
