@@ -27,7 +27,11 @@ enum {
     SITE_LABEL,
     SITE,
     SITE_PEAK,
-    SITE_HELD
+    SITE_HELD,
+    LEVEL_RANK,
+    LEVEL_DEVICE,
+    LEVEL_LABEL,
+    LEVEL
 };
 static const struct ta_ref reads[] = {
     [RANK] = {"memory.by_rank", "rank"},
@@ -49,6 +53,10 @@ static const struct ta_ref reads[] = {
     [SITE] = {"memory.sites", "site"},
     [SITE_PEAK] = {"memory.sites", "peak_block_bytes"},
     [SITE_HELD] = {"memory.sites", "held_bytes"},
+    [LEVEL_RANK] = {"memory.timeline", "rank"},
+    [LEVEL_DEVICE] = {"memory.timeline", "device"},
+    [LEVEL_LABEL] = {"memory.timeline", "label"},
+    [LEVEL] = {"memory.timeline", "block_bytes"},
 };
 
 /* Places that are named, and the least share of the peak that is worth a name. */
@@ -261,6 +269,29 @@ static bool open_sites(const struct ta_refs *in, size_t device, bool is_state, s
     return true;
 }
 
+/* Of a history that grows to its end: the part of it, at its end, in which it grew, and by how much
+ * of its peak at least. */
+#define LAST_PART 0.05
+#define LEAST_GROWTH 0.01
+
+/* Whether memory was still growing when the history of these sites ended: then its peak is only
+ * what was reached so far. */
+static bool ends_growing(const struct sites *sites, double peak)
+{
+    const struct ta_refs *in = sites->in;
+    size_t first = 0, n = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, LEVEL); row++)
+        if (ta_ref_number(in, LEVEL_RANK, row, NAN) == sites->rank &&
+            ta_ref_number(in, LEVEL_DEVICE, row, NAN) == sites->device &&
+            ta_slice_equal(ta_ref_text(in, LEVEL_LABEL, row), sites->label)) {
+            first = n ? first : row;
+            n = row + 1 - first; /* the rows of a history are next to each other */
+        }
+    const size_t part = ta_whole_size(ceil(LAST_PART * (double)n));
+    return n > 2 && ta_ref_number(in, LEVEL, first + n - 1, 0) >= peak &&
+           ta_ref_number(in, LEVEL, first + n - 1 - part, peak) < (1 - LEAST_GROWTH) * peak;
+}
+
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
     /* What the places say of it already. */
@@ -318,10 +349,13 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     }
     add_places(line, places, n);
     ta_say_on(line, "; the allocator holds %s.", held);
+    if (!is_state && !is_less && ends_growing(&sites, peak))
+        ta_say(line,
+               "The history ends there, while memory still grows: the real peak may be higher.");
 }
 
 static const struct ta_headline_ops ops = {
     .level = TA_HEADLINE_WORK, .place = 6, .say = say, TA_READS(reads)};
 
 TA_PLUGIN(headline, memory, &ops, .title = "Memory",
-          .summary = "The peak of memory and who holds it", .version = "1");
+          .summary = "The peak of memory and who holds it", .version = "2");

@@ -201,6 +201,19 @@ class Texts(unittest.TestCase):
                              names[1]: snapshot("vae")}, "html")
         self.assertNotIn("rows of a rank: Snapshot", page)
 
+    def test_history_that_ends_at_its_peak(self):
+        """What was reached while memory still grew may not be the peak."""
+        said = "The history ends there, while memory still grows: the real peak may be higher."
+        growing = pickle.loads(snapshot(*"abcdefghijklmnopqrst"))
+        self.assertIn(said, " ".join(self.summary({"a.pickle": pickle.dumps(growing)}).split()))
+        # The same with a last block that comes and goes, so that the peak is before the end.
+        history, last = growing["device_traces"][0], growing["segments"][0]["blocks"].pop()
+        for action in ("free_requested", "free_completed"):
+            history.append({**history[-1], "action": action, "addr": last["address"],
+                            "time_us": history[-1]["time_us"] + 1})
+        growing["segments"][0]["blocks"].append({**last, "state": "inactive", "frames": []})
+        self.assertNotIn(said, " ".join(self.summary({"a.pickle": pickle.dumps(growing)}).split()))
+
     def test_histories_of_different_length(self):
         """One that is much longer than most does not press the others against the axis."""
         short = snapshot(*"ab")

@@ -157,8 +157,10 @@ static void mark_peak(struct ta_layout *layout, const struct areas *areas)
 {
     const double middle = (areas->from[areas->peak] + areas->to[areas->peak]) / 2;
     const double x = x_of(areas, middle);
+    const bool is_end = areas->n_intervals > 1 && areas->peak + 1 == areas->n_intervals;
     const char *label =
-        ta_pen_printf(layout, "peak %s", ta_pen_value(layout, areas->most, areas->unit));
+        ta_pen_printf(layout, "peak %s%s", ta_pen_value(layout, areas->most, areas->unit),
+                      is_end ? ", at the end of the history" : "");
     const double width = ta_pen_width(layout, TA_FACE_STRONG, label);
     const bool is_left = x + width + GAP > layout->width;
     ta_pen_segment(layout, TA_INK_TEXT, (struct ta_point){x, 2},
