@@ -19,6 +19,8 @@ static const struct ta_option options[] = {
 enum {
     LATE_RANK,
     IS_LATE,
+    EDGE_CAUSE,
+    EDGE_TIME,
     RECORDER,
     GAPS = RECORDER + 3,
     RELOADS = GAPS + 4,
@@ -28,6 +30,8 @@ enum {
 static const struct ta_ref reads[] = {
     [LATE_RANK] = {"stragglers.by_rank", "rank"},
     [IS_LATE] = {"stragglers.by_rank", "is_late"},
+    [EDGE_CAUSE] = {"gpu_idle.edges", "cause"},
+    [EDGE_TIME] = {"gpu_idle.edges", "total_ns"},
     RECORDER_READS(RECORDER),
     GAPS_READS(GAPS),
     RELOADS_READS(RELOADS),
@@ -107,6 +111,16 @@ static const struct owner *find_worst(const struct ta_refs *in, struct ta_advice
     return found;
 }
 
+/* With what the host does unrecorded before the first work of the device and after its last, which
+ * is the same part of run.bound. */
+static struct ta_owned with_edges(const struct ta_refs *in, struct ta_advice *advice,
+                                  const struct ta_owners_asked *asked)
+{
+    static const struct ta_look edges = {.cells = EDGE_TIME,
+                                         .where = {{EDGE_CAUSE, "host untraced"}}};
+    return ta_owned_worst(in, advice, asked, &edges, 1);
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
@@ -117,13 +131,19 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
          ta_owned_reloads(in, RELOADS, OWNERS, &owned)))
         return TA_OK;
     const struct ta_owners_asked asked = {OWNERS, &owner->owner, 1};
-    const struct ta_owned_where where = ta_owned_where(in, advice, &asked, &owned.window);
+    struct ta_owned_where where = ta_owned_where(in, advice, &asked, &owned.window);
     /* A range of the program with most of it names the time. */
     const bool is_range =
         strcmp(owner->owner, "host untraced") == 0 && *where.function && where.share >= 0.5;
     const bool is_unknown = owner->is_unknown && !is_range;
     const struct ta_gaps_asked gaps_asked = {GAPS, owned.place, owned.ns, &owner->owner, 1};
     const struct ta_gaps gaps = ta_gaps_find(in, &gaps_asked);
+    if (strcmp(owner->owner, "host untraced") == 0 && !is_range) {
+        const double between = owned.ns;
+        owned = with_edges(in, advice, &asked);
+        where.share *= between / owned.ns;
+        where.site_share *= between / owned.ns;
+    }
     const struct ta_recorded recorded =
         owner->recorded ? ta_recorder_of(in, RECORDER, owner->recorded, &owned.place, 1)
                         : (struct ta_recorded){.ns = 0};

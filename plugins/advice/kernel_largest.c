@@ -40,8 +40,6 @@ enum {
     BY_OP_KERNEL,
     BOUND,
     BOUND_SHARE,
-    BEFORE,
-    AFTER,
     ATTENTION_BACKEND,
     RUN
 };
@@ -69,8 +67,6 @@ static const struct ta_ref reads[] = {
     [BY_OP_KERNEL] = {"kernels.by_op", "name"},
     [BOUND] = {"run.bound", "bound"},
     [BOUND_SHARE] = {"run.bound", "share"},
-    [BEFORE] = {"gpu_time.program", "before_ns"},
-    [AFTER] = {"gpu_time.program", "after_ns"},
     [ATTENTION_BACKEND] = {"attention.calls", "backend"},
     KERNEL_RUN_READS(RUN),
 };
@@ -172,21 +168,6 @@ static bool has_few_rows(struct ta_slice name)
     return false;
 }
 
-/* "7.03 ms, 65.5 % of the 10.7 ms from its first work to its last" where the run is longer: the
- * step is all that such a recording holds of the GPU. */
-static const char *time_text(struct ta_advice *advice, const struct ta_refs *in,
-                             const struct kernel_run *run, double time)
-{
-    const double edges = ta_ref_sum(in, BEFORE) + ta_ref_sum(in, AFTER);
-    if (edges <= 0.01 * run->window_ns || edges >= run->window_ns)
-        return kernel_time(advice, run, time);
-    return ta_advice_printf(
-        advice, "%s (%s of the %s from the GPU's first work to its last)",
-        kernel_ns(advice, run, time),
-        ta_advice_number(advice, fmin(1, time / (run->window_ns - edges)), TA_UNIT_RATIO),
-        kernel_ns(advice, run, run->window_ns - edges));
-}
-
 /* What to try with a kernel. */
 static const char *what_to_do(const struct ta_refs *in, size_t kernel, struct ta_slice name)
 {
@@ -257,13 +238,13 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         return TA_OK;
     const struct ta_place first = ta_place_at(in, BUSY_SHARE, row);
     const char *title =
-        moe ? ta_advice_printf(advice, "MoE GEMMs take %s in %s", time_text(advice, in, &run, time),
+        moe ? ta_advice_printf(advice, "MoE GEMMs take %s in %s", kernel_time(advice, &run, time),
                                kernel_count(advice, experts.calls, "call"))
             : ta_advice_printf(advice, "One %skernel takes %s in %s: %s",
                                ta_ref_reads(in, KIND, kernel, "gemm")   ? "GEMM "
                                : ta_ref_reads(in, KIND, kernel, "conv") ? "convolution "
                                                                         : "",
-                               time_text(advice, in, &run, time),
+                               kernel_time(advice, &run, time),
                                kernel_count(advice, ta_ref_number(in, CALLS, kernel, 0), "call"),
                                ta_place_text(advice, in, &first, BUSY_NAME));
     const char *why =

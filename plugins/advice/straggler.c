@@ -528,7 +528,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                           ? TA_EFFECT_HOST_COPY
                           : TA_EFFECT_OTHER,
             .title = ta_advice_printf(
-                advice, "Rank %.0f is the straggler%s%s: the other ranks wait %s%s for it%s",
+                advice,
+                "Rank %.0f is the straggler%s%s: waiting for it makes the run %s longer%s%s",
                 rank.value, from ? " since " : "", from ? from : "",
                 ta_advice_number(advice, cost.value, TA_UNIT_NS),
                 window > 0

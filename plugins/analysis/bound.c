@@ -2,6 +2,8 @@
 /* run.bound: what bounds the run.  The program's window of each device is split, without overlap
  * or rest, into computing, exposed communication and copies, idle time by its root cause, and
  * host work before the first activity and after the last; the largest part names the run. */
+#include "lib/idle_parts.h"
+
 #include <traceanalyze/analysis.h>
 
 #include <math.h>
@@ -80,36 +82,6 @@ static const struct {
 /* From this share on, computing leaves little to any other part. */
 #define SATURATED 0.8
 
-/* The part for each root cause of idle time or, before the first and after the last activity,
- * for each cause. */
-static const struct {
-    const char *cause;
-    enum part part;
-} causes[] = {
-    {"launching", LAUNCH},
-    {"operator dispatch", LAUNCH},
-    {"python", LAUNCH},
-    {"launch calls", LAUNCH},
-    {"runtime calls", LAUNCH},
-    {"launch latency", LAUNCH},
-    {"synchronization", SYNC},
-    {"value read", SYNC},
-    {"blocking copy", SYNC},
-    {"pageable copy", SYNC},
-    {"host computation", COMPUTATION},
-    {"data loading", INPUT},
-    {"host collective", INPUT},
-    {"memory allocation", ALLOCATION},
-    {"compilation", SETUP},
-    {"first call", SETUP},
-    {"within a graph", DEPENDENCY},
-    {"queued, same stream", DEPENDENCY},
-    {"queued, dependency", DEPENDENCY},
-    {"micro gap", DEPENDENCY},
-    {"host untraced", HOST},
-    {"began before the recording", BEFORE},
-};
-
 enum { BOUND, CLASS, TOTAL, SHARE, WHAT };
 static const struct ta_column bound_columns[] = {
     [BOUND] = {"bound", "Bound by", TA_TEXT,
@@ -138,7 +110,8 @@ static const struct ta_table_def bound = {
            "show why). They come from `gpu_time.by_rank` and `gpu_idle.by_owner`. Before the first "
            "activity of the device and after its last (`gpu_idle.edges`), waits, data loading, "
            "computation, allocation and setup count in the same parts, while operators and Python "
-           "of the host are `preparation` and `completion`. `imbalance` is the part of exposed "
+           "of the host are `preparation` and `completion`; of time before the first activity "
+           "that is mostly computation they are part of it. `imbalance` is the part of exposed "
            "communication that waits for the last rank, as in `collectives.exposed`. If the "
            "allocator holds 90 % or more of a device's memory, `memory` is the part of computing "
            "that kernels lose because they have too few blocks (`kernels.waves`): a larger batch "
@@ -225,21 +198,25 @@ static double waiting(const struct ta_refs *in)
     return time;
 }
 
-static enum part part_of(struct ta_slice cause)
+static enum part part_called(const char *name)
 {
-    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
-        if (ta_slice_equal(cause, ta_slice_of(causes[i].cause)))
-            return causes[i].part;
+    for (int i = 0; i < PARTS; i++)
+        if (strcmp(name, parts[i].name) == 0)
+            return (enum part)i;
     return IDLE;
 }
 
-/* Before the first activity and after the last, host work is not only launching. */
-static enum part edge_part(const struct ta_refs *in, size_t row)
+static void add_idle_time(const struct ta_refs *in, double time[PARTS])
 {
-    const enum part part = part_of(ta_ref_text(in, EDGE_CAUSE, row));
-    if (part != LAUNCH || ta_ref_reads(in, EDGE_CAUSE, row, "launch latency"))
-        return part;
-    return ta_ref_reads(in, EDGE_EDGE, row, "before") ? PREPARATION : COMPLETION;
+    static const struct ta_idle_edges edges = {EDGE_EDGE, EDGE_CAUSE, EDGE_TOTAL};
+    const bool is_phase = ta_idle_is_phase(in, &edges, TA_MISSING, TA_MISSING);
+    for (size_t i = 0; i < ta_ref_rows(in, IDLE_TOTAL); i++)
+        time[part_called(ta_idle_part(ta_ref_text(in, IDLE_CAUSE, i)))] +=
+            ta_ref_number(in, IDLE_TOTAL, i, 0);
+    for (size_t i = 0; i < ta_ref_rows(in, EDGE_TOTAL); i++)
+        time[part_called(ta_idle_edge_part(ta_ref_text(in, EDGE_CAUSE, i),
+                                           ta_ref_reads(in, EDGE_EDGE, i, "before"), is_phase))] +=
+            ta_ref_number(in, EDGE_TOTAL, i, 0);
 }
 
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
@@ -262,11 +239,7 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         time[MEMORY] = fmin(time[COMPUTE], sum(in, WAVES_LOST));
     time[KERNEL_WAIT] = fmin(time[COMPUTE] - time[MEMORY], waiting(in));
     time[COMPUTE] -= time[MEMORY] + time[KERNEL_WAIT];
-    for (size_t i = 0; i < ta_ref_rows(in, IDLE_TOTAL); i++)
-        time[part_of(ta_ref_text(in, IDLE_CAUSE, i))] += ta_ref_number(in, IDLE_TOTAL, i, 0);
-    for (size_t i = 0; i < ta_ref_rows(in, EDGE_TOTAL); i++)
-        time[edge_part(in, i)] += ta_ref_number(in, EDGE_TOTAL, i, 0);
-
+    add_idle_time(in, time);
     for (int i = 0; i < PARTS; i++)
         if (time[i] > 0) {
             const enum part part = (enum part)i;

@@ -17,13 +17,15 @@ enum {
     STEP_HOST,
     STEP_RANK,
     STEP_PART,
+    STEP_KERNELS,
+    STEP_LOST,
+    STEP_WORK_NS,
     KIND_PHASE,
     KIND_STEPS,
     KIND_P50,
     KIND_WIDTH,
     KERNEL_CALLS,
     FILE_EVENTS,
-    STEP_BUSY,
     BUSY_RANK,
     BUSY_NS,
     HOST_WINDOW,
@@ -32,7 +34,12 @@ enum {
     LOOP_BLOCKS,
     LOOP_IMAGE_NS,
     LOOP_BATCH,
-    LOOP_FRAMES
+    LOOP_FRAMES,
+    WAIT_NS,
+    IDLE_OWNER,
+    IDLE_NS,
+    EDGE_CAUSE,
+    EDGE_NS
 };
 
 static const struct ta_ref reads[] = {
@@ -46,13 +53,15 @@ static const struct ta_ref reads[] = {
     [STEP_HOST] = {"steps.by_step", "host_dur_ns"},
     [STEP_RANK] = {"steps.by_step", "rank"},
     [STEP_PART] = {"steps.by_step", "part"},
+    [STEP_KERNELS] = {"steps.by_step", "kernels"},
+    [STEP_LOST] = {"steps.by_step", "lost"},
+    [STEP_WORK_NS] = {"steps.by_step", "gpu_busy_ns"},
     [KIND_PHASE] = {"steps.by_kind", "phase"},
     [KIND_STEPS] = {"steps.by_kind", "steps"},
     [KIND_P50] = {"steps.by_kind", "p50_ns"},
     [KIND_WIDTH] = {"steps.by_kind", "width"},
     [KERNEL_CALLS] = {"kernels.by_name", "calls"},
     [FILE_EVENTS] = {"run.files", "events"},
-    [STEP_BUSY] = {"steps.by_rank", "gpu_busy_mean_ns"},
     [BUSY_RANK] = {"gpu_time.program", "rank"},
     [BUSY_NS] = {"gpu_time.program", "busy_ns"},
     [HOST_WINDOW] = {"run.window", "window_ns"},
@@ -62,6 +71,11 @@ static const struct ta_ref reads[] = {
     [LOOP_IMAGE_NS] = {"diffusion.loops", "image_ns"},
     [LOOP_BATCH] = {"diffusion.loops", "batch"},
     [LOOP_FRAMES] = {"diffusion.loops", "frames"},
+    [WAIT_NS] = {"collectives.exposed", "wait_ns"},
+    [IDLE_OWNER] = {"gpu_idle.by_owner", "owner"},
+    [IDLE_NS] = {"gpu_idle.by_owner", "total_ns"},
+    [EDGE_CAUSE] = {"gpu_idle.edges", "cause"},
+    [EDGE_NS] = {"gpu_idle.edges", "total_ns"},
 };
 
 /* Sum of a column over all rows; 0 when it is not there. */
@@ -71,6 +85,14 @@ static double total(const struct ta_refs *in, size_t ref)
     for (size_t i = 0; i < ta_ref_rows(in, ref); i++)
         sum += ta_ref_number(in, ref, i, 0);
     return sum;
+}
+
+static double shortest(const struct ta_refs *in, size_t ref)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < ta_ref_rows(in, ref); i++)
+        least = fmin(least, ta_ref_number(in, ref, i, INFINITY));
+    return least;
 }
 
 static double longest(const struct ta_refs *in, size_t ref)
@@ -130,21 +152,13 @@ static const struct ta_scalar_def scalars[] = {
     [IMAGE_BUSY] = {"image_gpu_busy_ns", "GPU work per image", TA_UNIT_NS, TA_LOWER,
                     .doc = "GPU busy time per image of the diffusion, rank with the most"},
     [STEP_WORK] = {"step_gpu_busy_ns", "GPU work per step", TA_UNIT_NS, TA_LOWER,
-                   .doc = "Mean GPU busy time per marked step, rank with the most"},
+                   .doc = "Median GPU busy time of the steps that the step time is of, rank with "
+                          "the most"},
     [KERNELS] = {"kernels", "Kernels", TA_UNIT_COUNT, TA_NEUTRAL,
                  .doc = "Kernels executed on all ranks"},
     [EVENTS] = {"events", "Events", TA_UNIT_COUNT, TA_NEUTRAL,
                 .doc = "Event records read from all files"},
 };
-
-/* Whether any step is timed by its device work. */
-static bool has_device_times(const struct ta_refs *in)
-{
-    for (size_t i = 0; i < ta_ref_rows(in, STEP_COUNTED); i++)
-        if (ta_ref_number(in, STEP_COUNTED, i, 0) > ta_ref_number(in, STEP_HOST, i, 0))
-            return true;
-    return false;
-}
 
 /* Whether the one marked step of each rank is a request from beginning to end: no step time. */
 static bool is_whole_request(const struct ta_refs *in)
@@ -180,32 +194,178 @@ static bool add_phase_time(struct ta_section_builder *out, const struct ta_refs 
     return true;
 }
 
-/* Median of the times of the steps that count: the markers of all, where none says otherwise. */
-static bool add_step_time(struct ta_section_builder *out, const struct ta_refs *in)
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* A median this far from the mean is not what one step of many takes. */
+#define UNEQUAL 0.05
+/* From this share on, steps fill their window. */
+#define FILLED 0.9
+/* Recordings of ranks that differ by more have windows of their own. */
+#define ALIKE 0.99
+/* A larger share of the window in which ranks wait for each other is named. */
+#define LEAST_WAIT 0.01
+
+/* The steps that figures are of. */
+struct counted {
+    size_t column;        /* of their times */
+    bool has_kernels;     /* steps that launch nothing are rests of the recording */
+    size_t n, ranks, all; /* `all`: with those that are left out */
+    double sum;           /* of their times */
+    double time, work;    /* of all, and of devices in them */
+    bool of_device;
+};
+
+/* Not a marker around the steps, which has no time of its own. */
+static bool is_step(const struct ta_refs *in, const struct counted *steps, size_t row)
+{
+    return steps->column == STEP_HOST || !isnan(ta_ref_number(in, STEP_COUNTED, row, NAN)) ||
+           ta_ref_number(in, STEP_LOST, row, 0) > 0 ||
+           ta_ref_cell(in, STEP_PART, row)->kind != TA_CELL_NULL ||
+           ta_ref_number(in, STEP_KERNELS, row, 0) <= 0;
+}
+
+static bool is_counted(const struct ta_refs *in, const struct counted *steps, size_t row)
+{
+    return !isnan(ta_ref_number(in, steps->column, row, NAN)) &&
+           ta_ref_cell(in, STEP_PART, row)->kind == TA_CELL_NULL &&
+           (!steps->has_kernels || ta_ref_number(in, STEP_KERNELS, row, 0) > 0);
+}
+
+/* The times that the analysis of steps says; the markers of all, where it says nothing. */
+static struct counted find_counted(const struct ta_refs *in)
 {
     static const size_t columns[] = {STEP_COUNTED, STEP_HOST};
-    const size_t n_steps = ta_ref_rows(in, STEP_HOST);
+    struct counted steps = {.has_kernels = longest(in, STEP_KERNELS) > 0};
+    for (size_t c = 0; c < TA_LENGTH(columns) && steps.n == 0; c++) {
+        int64_t last = TA_MISSING;
+        steps.column = columns[c];
+        for (size_t i = 0; i < ta_ref_rows(in, STEP_HOST); i++) {
+            if (!is_counted(in, &steps, i))
+                continue;
+            const int64_t rank = ta_ref_integer(in, STEP_RANK, i);
+            const double time = ta_ref_number(in, steps.column, i, 0);
+            steps.ranks += steps.n == 0 || rank != last;
+            steps.of_device |= time > ta_ref_number(in, STEP_HOST, i, 0);
+            steps.sum += time;
+            steps.n++;
+            last = rank;
+        }
+    }
+    for (size_t i = 0; i < ta_ref_rows(in, STEP_HOST); i++)
+        if (is_step(in, &steps, i)) {
+            const double marked = ta_ref_number(in, STEP_HOST, i, 0);
+            steps.all++;
+            steps.time += ta_ref_number(in, steps.column, i, marked);
+            steps.work += ta_ref_number(in, STEP_WORK_NS, i, 0);
+        }
+    return steps;
+}
+
+/* Median of the values of a column, of the steps that count of one rank, or of all where it is
+ * TA_MISSING; NaN without any. */
+static double median_of(const struct ta_refs *in, const struct counted *steps, size_t column,
+                        int64_t rank, double *values)
+{
     size_t n = 0;
-    double *values = malloc(n_steps * sizeof *values);
+    for (size_t i = 0; i < ta_ref_rows(in, STEP_HOST); i++) {
+        const double value = ta_ref_number(in, column, i, NAN);
+        const bool is_asked = rank == TA_MISSING || ta_ref_integer(in, STEP_RANK, i) == rank;
+        if (is_asked && !isnan(value) && is_counted(in, steps, i))
+            values[n++] = value;
+    }
+    ta_sort_numbers(values, n);
+    return n ? ta_quantile(values, n, 0.5) : NAN;
+}
+
+/* Whether blocks of videos are made, which any rank may show. */
+static bool makes_blocks(const struct ta_refs *in)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, LOOP_RANK); i++)
+        if (ta_ref_number(in, LOOP_BLOCKS, i, 1) > ta_ref_number(in, LOOP_IMAGES, i, 1))
+            return true;
+    return false;
+}
+
+/* Whether a marked step is a block of a video. */
+static bool are_blocks(const struct ta_refs *in)
+{
+    return makes_blocks(in) && total(in, LOOP_BLOCKS) == (double)ta_ref_rows(in, STEP_HOST);
+}
+
+/* "Step time (p50 of 6)", "Step time (p50 of 5 of 6)", "Step time (p50 of 5, unequal)", "Block time
+ * (p50 of 4 × 4 ranks)": so that nobody takes it times the number of steps for the run. */
+static void title_step(char title[96], const struct ta_refs *in, const struct counted *steps,
+                       double median)
+{
+    const double mean = steps->sum / (double)steps->n;
+    const bool is_unequal = steps->n > steps->ranks && fabs(mean - median) > UNEQUAL * median;
+    char of[64] = "";
+    if (steps->n < steps->all)
+        snprintf(of, sizeof of, "%zu of %zu", steps->n, steps->all);
+    else if (steps->n == steps->ranks)
+        snprintf(of, sizeof of, "%zu ranks", steps->ranks);
+    else if (steps->ranks > 1 && steps->n % steps->ranks == 0)
+        snprintf(of, sizeof of, "%zu × %zu ranks", steps->n / steps->ranks, steps->ranks);
+    else
+        snprintf(of, sizeof of, "%zu", steps->n);
+    const char *what = are_blocks(in)     ? "Block time"
+                       : steps->of_device ? "GPU time per step"
+                                          : "Step time";
+    if (steps->n == 1)
+        snprintf(title, 96, steps->all > 1 ? "%s (1 of %zu)" : "%s", what, steps->all);
+    else
+        snprintf(title, 96, "%s (p50 of %s%s)", what, of, is_unequal ? ", unequal" : "");
+}
+
+/* Times of the steps that count, and what devices do in them. */
+static bool add_step_time(struct ta_section_builder *out, const struct ta_refs *in)
+{
+    const struct counted steps = find_counted(in);
+    const size_t rows = ta_ref_rows(in, STEP_HOST);
+    double *values = malloc((rows + 1) * sizeof *values);
     if (!values)
         return false;
-    for (size_t c = 0; c < 2 && n == 0; c++)
-        for (size_t i = 0; i < n_steps; i++) {
-            const double value = ta_ref_number(in, columns[c], i, NAN);
-            if (!isnan(value) && ta_ref_cell(in, STEP_PART, i)->kind == TA_CELL_NULL)
-                values[n++] = value;
-        }
-    ta_sort_numbers(values, n);
-    const double median = ta_quantile(values, n, 0.5);
+    if (steps.n > 0 && !add_phase_time(out, in)) {
+        char title[96];
+        const double median = median_of(in, &steps, steps.column, TA_MISSING, values);
+        title_step(title, in, &steps, median);
+        ta_word_scalar(out, &scalars[STEP_TIME], ta_num(median), title,
+                       steps.of_device
+                           ? "Median device time per marked step, all ranks, without set-up "
+                             "steps; device time is shown because the markers cover only the "
+                             "launches"
+                           : NULL);
+    }
+    double most = 0;
+    for (size_t i = 0; i < rows; i++)
+        if (i == 0 || ta_ref_integer(in, STEP_RANK, i) != ta_ref_integer(in, STEP_RANK, i - 1))
+            most = fmax(most, median_of(in, &steps, STEP_WORK_NS, ta_ref_integer(in, STEP_RANK, i),
+                                        values));
+    char title[64];
+    const char *what = are_blocks(in) ? "GPU work per block" : scalars[STEP_WORK].title;
+    const double share = steps.work / total(in, GPU_BUSY);
+    snprintf(title, sizeof title, share < FILLED ? "%s (%.0f %% in steps)" : "%s", what,
+             100 * share);
+    if (most > 0)
+        ta_word_scalar(out, &scalars[STEP_WORK], ta_int(ta_whole(most)), title, NULL);
     free(values);
-    if (n == 0)
-        return true;
-    ta_word_scalar(out, &scalars[STEP_TIME], ta_num(median), NULL,
-                   has_device_times(in)
-                       ? "Median device time per marked step, all ranks, without set-up steps; "
-                         "device time is shown because the markers cover only the launches"
-                       : NULL);
     return true;
+}
+
+/* "Window (56 % in steps)" where steps leave much of it; "Longest window" where ranks
+ * differ. */
+static void add_window(struct ta_section_builder *out, const struct ta_refs *in, bool has_steps)
+{
+    const double window = longest(in, PROGRAM_WINDOW);
+    const bool differ = shortest(in, PROGRAM_WINDOW) < ALIKE * window;
+    const double share = find_counted(in).time / total(in, HOST_WINDOW);
+    char title[64] = "";
+    if (has_steps && share > 0 && share < FILLED)
+        snprintf(title, sizeof title, "%s (%.0f %% in steps)", differ ? "Longest window" : "Window",
+                 100 * share);
+    else if (differ)
+        snprintf(title, sizeof title, "Longest window");
+    ta_word_scalar(out, &scalars[PROGRAM], ta_int(ta_whole(window)), *title ? title : NULL, NULL);
 }
 
 /* Whether events were counted in any file, if only none; dumps with rows have records instead. */
@@ -227,15 +387,6 @@ static double busy_of(const struct ta_refs *in, int64_t rank, size_t *at)
     for (; *at < ta_ref_rows(in, BUSY_NS) && ta_ref_integer(in, BUSY_RANK, *at) == rank; ++*at)
         busy += ta_ref_number(in, BUSY_NS, *at, 0);
     return busy;
-}
-
-/* Whether blocks of videos are made, which any rank may show. */
-static bool makes_blocks(const struct ta_refs *in)
-{
-    for (size_t i = 0; i < ta_ref_rows(in, LOOP_RANK); i++)
-        if (ta_ref_number(in, LOOP_BLOCKS, i, 1) > ta_ref_number(in, LOOP_IMAGES, i, 1))
-            return true;
-    return false;
 }
 
 /* What a diffusion makes: images, videos, or blocks of a video, where they are whole. */
@@ -265,28 +416,46 @@ static void add_images(struct ta_section_builder *out, const struct ta_refs *in)
                    NULL);
 }
 
+static double time_before(const struct ta_refs *in, size_t cause, size_t time)
+{
+    double before = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, time); i++)
+        if (ta_ref_reads(in, cause, i, "began before the recording"))
+            before += ta_ref_number(in, time, i, 0);
+    return before;
+}
+
+/* Whether devices work for much of the window on what was launched before the recording. */
+static bool begins_inside(const struct ta_refs *in, double window)
+{
+    const double much = 0.05;
+    return time_before(in, IDLE_OWNER, IDLE_NS) + time_before(in, EDGE_CAUSE, EDGE_NS) >=
+           much * window;
+}
+
 static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const *merged,
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)merged;
     const double window = total(in, PROGRAM_WINDOW);
+    const bool has_steps = ta_ref_rows(in, STEP_HOST) > 0 && !is_whole_request(in);
     if (window > 0) {
-        ta_set_scalar(out, &scalars[BUSY], ta_num(total(in, GPU_BUSY) / window));
+        const bool waits = total(in, WAIT_NS) > LEAST_WAIT * window;
+        ta_word_scalar(out, &scalars[BUSY], ta_num(total(in, GPU_BUSY) / window),
+                       begins_inside(in, window) ? "Recorded GPU work" : NULL, NULL);
         ta_set_scalar(out, &scalars[COMPUTE], ta_num(total(in, GPU_COMPUTE) / window));
-        ta_set_scalar(out, &scalars[COMM], ta_num(total(in, GPU_COMM) / window));
+        ta_word_scalar(out, &scalars[COMM], ta_num(total(in, GPU_COMM) / window),
+                       waits ? "Waiting and communication" : NULL, NULL);
         ta_set_scalar(out, &scalars[MEMCPY], ta_num(total(in, GPU_MEMCPY) / window));
-        ta_set_scalar(out, &scalars[PROGRAM], ta_int(ta_whole(longest(in, PROGRAM_WINDOW))));
+        add_window(out, in, has_steps);
         if (longest(in, GPU_WINDOW) < 0.99 * longest(in, PROGRAM_WINDOW))
             ta_set_scalar(out, &scalars[WINDOW], ta_int(ta_whole(longest(in, GPU_WINDOW))));
     }
     if (window <= 0 && longest(in, HOST_WINDOW) > 0)
         ta_set_scalar(out, &scalars[HOST], ta_int(ta_whole(longest(in, HOST_WINDOW))));
-    if (ta_ref_rows(in, STEP_HOST) && !is_whole_request(in) && !add_phase_time(out, in) &&
-        !add_step_time(out, in))
+    if (has_steps && !add_step_time(out, in))
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the steps");
     add_images(out, in);
-    if (longest(in, STEP_BUSY) > 0 && !is_whole_request(in))
-        ta_set_scalar(out, &scalars[STEP_WORK], ta_int(ta_whole(longest(in, STEP_BUSY))));
     if (ta_ref_exists(in, KERNEL_CALLS))
         ta_set_scalar(out, &scalars[KERNELS], ta_int(ta_whole(total(in, KERNEL_CALLS))));
     const double events = total(in, FILE_EVENTS);

@@ -11,12 +11,14 @@ enum {
     BOUND,
     SHARE,
     BUSY,
+    COPIES,
     WINDOW,
-    GPU_WINDOW,
     PROGRAM,
     BUSY_NS,
-    BEFORE,
-    AFTER,
+    IDLE_OWNER,
+    IDLE_NS,
+    EDGE_CAUSE,
+    EDGE_NS,
     DAMAGE,
     DAMAGE_SHARE,
     RECORDER,
@@ -35,12 +37,14 @@ static const struct ta_ref reads[] = {[CLASS] = {"run.bound", "class"},
                                       [BOUND] = {"run.bound", "bound"},
                                       [SHARE] = {"run.bound", "share"},
                                       [BUSY] = {.scalar = "gpu_busy_share"},
+                                      [COPIES] = {.scalar = "memcpy_exposed_share"},
                                       [WINDOW] = {.scalar = "program_window_ns"},
-                                      [GPU_WINDOW] = {.scalar = "gpu_window_ns"},
                                       [PROGRAM] = {"gpu_time.program", "window_ns"},
                                       [BUSY_NS] = {"gpu_time.program", "busy_ns"},
-                                      [BEFORE] = {"gpu_time.program", "before_ns"},
-                                      [AFTER] = {"gpu_time.program", "after_ns"},
+                                      [IDLE_OWNER] = {"gpu_idle.by_owner", "owner"},
+                                      [IDLE_NS] = {"gpu_idle.by_owner", "total_ns"},
+                                      [EDGE_CAUSE] = {"gpu_idle.edges", "cause"},
+                                      [EDGE_NS] = {"gpu_idle.edges", "total_ns"},
                                       [DAMAGE] = {"health.damage", "damage"},
                                       [DAMAGE_SHARE] = {"health.damage", "share"},
                                       [RECORDER] = {.scalar = "recorder_cost_ns"},
@@ -61,7 +65,6 @@ static const struct {
 } meanwhile[] = {
     {"communication", "communicates", "communicate", " without computing"},
     {"imbalance", "waits", "wait", " for late ranks"},
-    {"before the recording", "is held up", "are held up", " by what lies before the recording"},
     {"copy", "copies", "copy", " without computing"},
     {"launch", "waits", "wait", " for launches"},
     {"sync", "waits", "wait", " for a host that waited for it"},
@@ -81,6 +84,9 @@ static const struct {
 
 /* From this share on, what lies before the recording is left out of what the devices were busy. */
 #define MUCH_BEFORE 0.5
+
+/* Windows of ranks that were recorded together are as long, but for the ends. */
+#define ALIKE 0.99
 
 static double sum(const struct ta_refs *in, size_t ref)
 {
@@ -106,15 +112,15 @@ static size_t words_of(const struct ta_refs *in, size_t row)
 }
 
 /* " and waits 38.2 % for launches and 5.3 % for data", ", idles 30 % … and waits 5.3 % for data":
- * the one or two largest parts but computing, and what lies before the recording where shares are
- * not of the program's window.  After a list a comma comes before them. */
+ * the one or two largest parts but computing and what lies before the recording.  After a list a
+ * comma comes before them. */
 static void say_parts(struct ta_line *line, const struct ta_refs *in, bool is_one, size_t most,
-                      bool after_list, bool of_program)
+                      bool after_list)
 {
     size_t rows[2], words[2], n = 0;
     for (size_t row = 0; row < ta_ref_rows(in, SHARE) && n < most; row++)
         if ((words[n] = words_of(in, row)) != SIZE_MAX &&
-            (of_program || !ta_ref_reads(in, BOUND, row, "before the recording")))
+            !ta_ref_reads(in, BOUND, row, "before the recording"))
             rows[n++] = row;
     const char *last = "";
     for (size_t i = 0; i < n; i++) {
@@ -124,7 +130,11 @@ static void say_parts(struct ta_line *line, const struct ta_refs *in, bool is_on
             i + 1 < n && strcmp(meanwhile[words[i]].one, meanwhile[words[i + 1]].one) != 0;
         ta_say_on(line, "%s%s%s%s", i == 0 && after_list && !lists ? "," : "", lists ? "," : " and",
                   again ? "" : " ", again ? "" : verb);
-        say_share(line, "", ta_ref_number(in, SHARE, rows[i], 0), meanwhile[words[i]].after);
+        /* Memory sets are part of run.bound, and of no figure. */
+        const double share = ta_ref_number(in, SHARE, rows[i], 0);
+        const bool copies = ta_ref_reads(in, BOUND, rows[i], "copy");
+        say_share(line, "", copies ? ta_ref_scalar(in, COPIES, share) : share,
+                  meanwhile[words[i]].after);
         last = verb;
     }
 }
@@ -132,8 +142,9 @@ static void say_parts(struct ta_line *line, const struct ta_refs *in, bool is_on
 /* ", 31.5 % in GEMMs and 17.5 % in attention": the families of kernels that take most of the run,
  * none where most is in kernels of no family; without shares where kernels that run side by side
  * have more than the devices are busy.  Says whether any does. */
-static bool say_families(struct ta_line *line, const struct ta_refs *in, double run)
+static bool say_families(struct ta_line *line, const struct ta_refs *in)
 {
+    const double run = sum(in, PROGRAM);
     size_t n = 0;
     double shares[2], all = 0;
     const char *names[2];
@@ -193,38 +204,52 @@ static bool lacks_work(const struct ta_refs *in)
     return false;
 }
 
-/* What of the run the devices were busy: " 30.7 % of 391 ms"; of the window of the devices where
- * the rest of the program's window only waits for what lies before the recording, " 93.1 % of the
- * other 10.5 ms" where that is most of the run.  Returns the time, of all devices, that these
- * shares are of. */
-static double say_busy(struct ta_line *line, const struct ta_refs *in)
+/* The part of the program's window in which devices run what was launched before the recording, and
+ * nothing else. */
+static double share_before(const struct ta_refs *in)
 {
-    const char *its = ta_ref_rows(in, PROGRAM) < 2 ? "its" : "their";
-    const double program = sum(in, PROGRAM), edges = sum(in, BEFORE) + sum(in, AFTER);
-    const double longest = ta_ref_scalar(in, GPU_WINDOW, -1);
-    const bool differ = longest >= 0 && edges > 0.01 * program && edges < program;
+    static const size_t tables[][2] = {{IDLE_OWNER, IDLE_NS}, {EDGE_CAUSE, EDGE_NS}};
     double before = 0;
-    char length[TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX], of_run[TA_UNIT_TEXT_MAX];
-    for (size_t row = 0; row < ta_ref_rows(in, SHARE); row++)
-        if (ta_ref_reads(in, BOUND, row, "before the recording"))
-            before = ta_ref_number(in, SHARE, row, 0);
-    ta_unit_format(share, sum(in, BUSY_NS) / (program - edges), TA_UNIT_RATIO);
-    ta_unit_format(length, longest, TA_UNIT_NS);
-    if (differ && before >= CLOSE) {
-        ta_say_on(line, " %s of the %s from %s first work to %s last", share, length, its, its);
-        return program - edges;
+    for (size_t t = 0; t < TA_LENGTH(tables); t++)
+        for (size_t i = 0; i < ta_ref_rows(in, tables[t][1]); i++)
+            if (ta_ref_reads(in, tables[t][0], i, "began before the recording"))
+                before += ta_ref_number(in, tables[t][1], i, 0);
+    return before / sum(in, PROGRAM);
+}
+
+/* " of 391 ms", the program's window, which all shares of the first screen are of; " of the 12.5 ms
+ * to 19.9 ms of each" where recordings of ranks differ in length. */
+static void say_window(struct ta_line *line, const struct ta_refs *in)
+{
+    double shortest = INFINITY, longest = 0;
+    char text[2][TA_UNIT_TEXT_MAX];
+    for (size_t i = 0; i < ta_ref_rows(in, PROGRAM); i++) {
+        shortest = fmin(shortest, ta_ref_number(in, PROGRAM, i, INFINITY));
+        longest = fmax(longest, ta_ref_number(in, PROGRAM, i, 0));
     }
-    if (before >= MUCH_BEFORE) {
-        const double rest = program * (1 - before);
-        say_share(line, "", fmin(1, sum(in, BUSY_NS) / rest), " of the other");
-        ta_say_on(line, " %s",
-                  ta_unit_format(length, (1 - before) * ta_ref_scalar(in, WINDOW, 0), TA_UNIT_NS));
-        return program;
+    ta_unit_format(text[0], shortest, TA_UNIT_NS);
+    ta_unit_format(text[1], ta_ref_scalar(in, WINDOW, -1), TA_UNIT_NS);
+    if (shortest < ALIKE * longest)
+        ta_say_on(line, " of the %s to %s of each", text[0], text[1]);
+    else
+        ta_say_on(line, " of %s", text[1]);
+}
+
+/* What of the run the devices were busy: " 30.7 % of 391 ms"; " 93.1 % of the other 10.5 ms" where
+ * what lies before the recording is most of the run. */
+static void say_busy(struct ta_line *line, const struct ta_refs *in)
+{
+    const double before = share_before(in);
+    if (before < MUCH_BEFORE) {
+        say_share(line, "", ta_ref_scalar(in, BUSY, 0), "");
+        say_window(line, in);
+        return;
     }
-    ta_unit_format(of_run, ta_ref_scalar(in, WINDOW, -1), TA_UNIT_NS);
-    say_share(line, "", ta_ref_scalar(in, BUSY, 0), " of");
-    ta_say_on(line, " %s", of_run);
-    return program;
+    char length[TA_UNIT_TEXT_MAX];
+    say_share(line, "", fmin(1, sum(in, BUSY_NS) / (sum(in, PROGRAM) * (1 - before))),
+              " of the other");
+    ta_say_on(line, " %s",
+              ta_unit_format(length, (1 - before) * ta_ref_scalar(in, WINDOW, 0), TA_UNIT_NS));
 }
 
 /* What was chosen to be recorded and costs the host much, where the devices wait much for launches
@@ -301,10 +326,13 @@ static void say_use(struct ta_line *line, const struct ta_refs *in, const struct
         ta_say(line, "T%s", gpus);
     }
     ta_say_on(line, lacks_work(in) ? " at least" : "");
-    const double run = say_busy(line, in);
-    const bool lists = computes && say_families(line, in, run);
+    say_busy(line, in);
+    const bool lists = computes && say_families(line, in);
     if (with_bound && (!worst || worst->gain == TA_GAIN_DEVICE))
-        say_parts(line, in, is_one, computes ? 1 : 2, lists, run >= sum(in, PROGRAM));
+        say_parts(line, in, is_one, computes ? 1 : 2, lists);
+    const double before = share_before(in);
+    if (before >= CLOSE && before < MUCH_BEFORE)
+        say_share(line, ", and another", before, " with work from before the recording");
     ta_say_on(line, ".");
 }
 
@@ -320,11 +348,7 @@ static void say_finding(struct ta_line *line, const struct ta_finding *worst, bo
  * all of what the devices did is known. */
 static bool is_use_news(const struct ta_refs *in, const struct ta_finding *worst)
 {
-    double before = 0;
-    for (size_t row = 0; row < ta_ref_rows(in, SHARE); row++)
-        if (ta_ref_reads(in, BOUND, row, "before the recording"))
-            before = ta_ref_number(in, SHARE, row, 0);
-    return worst->gain == TA_GAIN_DEVICE || lacks_work(in) || before >= CLOSE;
+    return worst->gain == TA_GAIN_DEVICE || lacks_work(in) || share_before(in) >= CLOSE;
 }
 
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)

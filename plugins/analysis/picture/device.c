@@ -2,41 +2,14 @@
 /* One device: its window as one bar. */
 #include "picture.h"
 
-/* What the idle parts of run.bound are in the picture; the others are work.  The last one may hold
- * exposed communication too: it gets what the others leave. */
-static const struct {
-    const char *bound;
-    enum picture_class class;
-} idle[] = {
-    {"launch", PICTURE_LAUNCH},
-    {"sync", PICTURE_SYNC},
-    {"input", PICTURE_INPUT},
-    {"host computation", PICTURE_COMPUTATION},
-    {"allocation", PICTURE_ALLOCATION},
-    {"setup", PICTURE_SETUP},
-    {"host", PICTURE_HOST},
-    {"dependency", PICTURE_QUEUED},
-    {"preparation", PICTURE_BEFORE},
-    {"completion", PICTURE_AFTER},
-    {"before the recording", PICTURE_EARLIER},
-};
-
 /* Gives idle time to its causes. */
 static void share_idle_time(const struct picture *picture, int64_t times[PICTURE_CLASSES])
 {
-    const int64_t all = times[PICTURE_IDLE];
-    for (size_t k = 0; k < TA_LENGTH(idle); k++)
-        for (size_t i = 0; i < ta_ref_rows(picture->in, BOUND_NAME); i++)
-            if (ta_ref_reads(picture->in, BOUND_NAME, i, idle[k].bound)) {
-                const int64_t part =
-                    ta_min_i64(times[PICTURE_IDLE], ta_ref_integer(picture->in, BOUND_TOTAL, i));
-                times[idle[k].class] += part;
-                times[PICTURE_IDLE] -= part;
-            }
-    if (times[PICTURE_IDLE] < all) {
-        times[PICTURE_UNKNOWN] = times[PICTURE_IDLE];
-        times[PICTURE_IDLE] = 0;
-    }
+    int64_t parts[PICTURE_CLASSES] = {0};
+    for (size_t i = 0; i < ta_ref_rows(picture->in, BOUND_NAME); i++)
+        picture_add_part(parts, ta_ref_text(picture->in, BOUND_NAME, i),
+                         ta_ref_integer(picture->in, BOUND_TOTAL, i));
+    picture_share_idle_time(times, parts);
 }
 
 bool picture_of_device(const struct picture *picture)

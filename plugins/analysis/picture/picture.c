@@ -57,6 +57,12 @@ static const struct ta_ref reads[] = {
     [PART_OTHER] = {"gpu_time.parts", "other_ns"},
     [WAIT_RANK] = {"collectives.exposed", "rank"},
     [WAIT_NS] = {"collectives.exposed", "wait_ns"},
+    [IDLE_OWNER] = {"gpu_idle.by_owner", "owner"},
+    [IDLE_NS] = {"gpu_idle.by_owner", "total_ns"},
+    [EDGE_EDGE] = {"gpu_idle.edges", "edge"},
+    [EDGE_CAUSE] = {"gpu_idle.edges", "cause"},
+    [EDGE_NS] = {"gpu_idle.edges", "total_ns"},
+    [TRUST] = {.scalar = "trust_score"},
     [STAGE_RANK] = {"stages.by_name", "rank"},
     [STAGE_NAME] = {"stages.by_name", "stage"},
     [STAGE_TIME] = {"stages.by_name", "total_ns"},
@@ -176,7 +182,8 @@ static const struct ta_table_def picture = {
         "phases and steps in time order, and below each of them what the GPU does in it, and idle "
         "time between its first and last work by cause. Ranks: "
         "one lane each, with compute, waiting for other ranks, communication, copies and idle "
-        "time, below the phases of the first one; of more than eight ranks, those that wait least "
+        "time by cause, below the phases of the first one; of more than eight ranks, those that "
+        "wait least "
         "and most. The host alone: what its "
         "operators compute, and collectives that none covers. Stages: those of each rank that do "
         "not enclose others, in one order; what does the same under several names is one. Only the "

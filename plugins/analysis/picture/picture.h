@@ -92,6 +92,12 @@ enum {
     PART_OTHER,
     WAIT_RANK,
     WAIT_NS,
+    IDLE_OWNER,
+    IDLE_NS,
+    EDGE_EDGE,
+    EDGE_CAUSE,
+    EDGE_NS,
+    TRUST,
     STAGE_RANK,
     STAGE_NAME,
     STAGE_TIME,
@@ -146,6 +152,13 @@ void picture_add(const struct picture *to, const char *lane, int64_t start, int6
  * after the last work at the ends, each named with its share of `whole`; returns the end. */
 int64_t picture_add_classes(const struct picture *to, const char *lane, int64_t start,
                             const int64_t times[PICTURE_CLASSES], int64_t whole);
+
+/* Adds to `parts`, by class, idle time of a part of run.bound; nothing of a part that is work. */
+void picture_add_part(int64_t parts[PICTURE_CLASSES], struct ta_slice part, int64_t ns);
+
+/* Gives the PICTURE_IDLE of `times` to these parts, as far as it goes, and the rest to
+ * PICTURE_UNKNOWN; without parts it stays. */
+void picture_share_idle_time(int64_t times[PICTURE_CLASSES], const int64_t parts[PICTURE_CLASSES]);
 
 /* Each draws one kind of run, and says whether it is such a one. */
 bool picture_of_ranks(const struct picture *picture);

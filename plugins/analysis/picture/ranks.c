@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Several devices: a lane each, their parts side by side. */
+#include "lib/idle_parts.h"
 #include "picture.h"
+
+#include <traceanalyze/rule.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -65,12 +68,50 @@ static int64_t find_last(const struct picture *picture, const struct lane *lanes
     return rank;
 }
 
+/* Idle time of a device by its causes, as run.bound has it for all; not of a recording of which
+ * nobody knows why a device was idle. */
+static void share_idle_time(const struct picture *picture, int64_t rank, int64_t device,
+                            int64_t times[PICTURE_CLASSES])
+{
+    static const struct ta_idle_edges edges = {EDGE_EDGE, EDGE_CAUSE, EDGE_NS};
+    const struct ta_refs *in = picture->in;
+    if (ta_ref_scalar(in, TRUST, 1) < TA_TRUST_LEAST)
+        return;
+    const bool is_phase = ta_idle_is_phase(in, &edges, rank, device);
+    int64_t parts[PICTURE_CLASSES] = {0};
+    for (size_t i = 0; i < ta_ref_rows(in, IDLE_NS); i++)
+        if (ta_ref_rank(in, IDLE_NS, i) == rank && ta_ref_device(in, IDLE_NS, i) == device)
+            picture_add_part(parts, ta_slice_of(ta_idle_part(ta_ref_text(in, IDLE_OWNER, i))),
+                             time_of(picture, IDLE_NS, i));
+    for (size_t i = 0; i < ta_ref_rows(in, EDGE_NS); i++)
+        if (ta_ref_rank(in, EDGE_NS, i) == rank && ta_ref_device(in, EDGE_NS, i) == device)
+            picture_add_part(
+                parts,
+                ta_slice_of(ta_idle_edge_part(ta_ref_text(in, EDGE_CAUSE, i),
+                                              ta_ref_reads(in, EDGE_EDGE, i, "before"), is_phase)),
+                time_of(picture, EDGE_NS, i));
+    picture_share_idle_time(times, parts);
+}
+
+/* Windows of ranks that were recorded together are as long, but for the ends. */
+#define ALIKE 0.99
+
+/* What shares of a lane are of: the run, which is the longest window, as in findings. */
+static double whole_of(const struct picture *picture, size_t row)
+{
+    int64_t longest = 0;
+    for (size_t i = 0; i < ta_ref_rows(picture->in, PART_WINDOW); i++)
+        longest = ta_max_i64(longest, time_of(picture, PART_WINDOW, i));
+    const double window = (double)time_of(picture, PART_WINDOW, row);
+    return window >= ALIKE * (double)longest ? window : (double)longest;
+}
+
 /* `last`: the rank that the others wait for, or TA_MISSING. */
 static void add_lane(const struct picture *picture, const struct lane *lane, bool name_devices,
                      int64_t last)
 {
     const size_t row = lane->row;
-    const int64_t window = time_of(picture, PART_WINDOW, row);
+    const double whole = whole_of(picture, row);
     const int64_t rank = ta_ref_integer(picture->in, PART_RANK, row);
     const int64_t device = ta_ref_integer(picture->in, PART_DEVICE, row);
     char name[64], gpu[40] = "";
@@ -85,18 +126,22 @@ static void add_lane(const struct picture *picture, const struct lane *lane, boo
     times[PICTURE_WAIT] = lane->wait;
     times[PICTURE_COMM] = time_of(picture, PART_COMM, row) - lane->wait;
     times[PICTURE_COPY] = time_of(picture, PART_COPY, row);
-    static const enum picture_class order[] = {PICTURE_COMPUTE, PICTURE_WAIT, PICTURE_COMM,
-                                               PICTURE_COPY, PICTURE_IDLE};
     for (int i = 0; i < PICTURE_CLASSES; i++)
         work += times[i];
-    times[PICTURE_IDLE] = ta_max_i64(0, window - work);
+    times[PICTURE_IDLE] = ta_max_i64(0, time_of(picture, PART_WINDOW, row) - work);
+    share_idle_time(picture, rank, device, times);
+    static const enum picture_class order[] = {
+        PICTURE_COMPUTE, PICTURE_WAIT,   PICTURE_COMM,        PICTURE_COPY,       PICTURE_LAUNCH,
+        PICTURE_SYNC,    PICTURE_INPUT,  PICTURE_COMPUTATION, PICTURE_ALLOCATION, PICTURE_SETUP,
+        PICTURE_HOST,    PICTURE_QUEUED, PICTURE_BEFORE,      PICTURE_EARLIER,    PICTURE_AFTER,
+        PICTURE_UNKNOWN, PICTURE_IDLE};
     int64_t start = 0;
     for (size_t i = 0; i < TA_LENGTH(order); i++) {
         char label[2 * TA_UNIT_TEXT_MAX + 64], share[TA_UNIT_TEXT_MAX];
         const bool is_for_last = order[i] == PICTURE_WAIT && last != TA_MISSING && rank != last;
         snprintf(label, sizeof label, "%s %s",
                  is_for_last ? waiting : picture_kinds[order[i]].label,
-                 ta_unit_format(share, (double)times[order[i]] / (double)window, TA_UNIT_RATIO));
+                 ta_unit_format(share, (double)times[order[i]] / whole, TA_UNIT_RATIO));
         picture_add(picture, name, start, times[order[i]], order[i], label);
         start += times[order[i]];
     }

@@ -280,16 +280,50 @@ static size_t next_kind(const struct picture *picture, const bool said[KINDS_MOS
     return next;
 }
 
+/* Entries stand side by side, as many as a line holds. */
+static void begin_entry(const struct page *page, size_t columns, size_t *used)
+{
+    if (*used && *used + 3 + columns > page->width) {
+        ta_putc(page->out, '\n');
+        *used = 0;
+    }
+    text_blanks(page, *used ? 3 : TEXT_INDENT);
+    *used += (*used ? 3 : TEXT_INDENT) + columns;
+}
+
+/* "(all 4 ranks together)": what the shares are of where there are several lanes. */
+static void put_whole(const struct picture *picture, size_t *used)
+{
+    char text[64];
+    size_t lanes = 0;
+    bool are_ranks = true, are_gpus = false;
+    for (size_t i = 0; i < picture->n_lanes; i++) {
+        lanes += !picture->is_context[i];
+        are_ranks &= picture->is_context[i] || ta_slice_starts(picture->names[i], "rank ");
+        are_gpus |= ta_slice_has_any(picture->names[i], (const char *const[]){"GPU ", NULL});
+    }
+    if (lanes < 2 || !are_ranks)
+        return;
+    char all[32];
+    snprintf(all, sizeof all, "all %zu", lanes);
+    snprintf(text, sizeof text, "(%s %s together)", lanes == 2 ? "both" : all,
+             are_gpus ? "GPUs" : "ranks");
+    begin_entry(picture->page, strlen(text), used);
+    ta_puts(picture->page->out, text);
+}
+
 static void put_legend(const struct picture *picture)
 {
     const struct page *page = picture->page;
     bool said[KINDS_MOST] = {false};
     size_t used = 0, next;
+    bool has_shares = false;
     if (picture->n_order < 2)
         return;
     while ((next = next_kind(picture, said)) != SIZE_MAX) {
         char text[160];
         said[next] = true;
+        has_shares |= *picture->kinds[next].label != '\0';
         if (*picture->kinds[next].label)
             snprintf(text, sizeof text, "%.100s %.0f %%", picture->kinds[next].label,
                      100 * picture->sums[next] / picture->sum);
@@ -297,19 +331,15 @@ static void put_legend(const struct picture *picture)
             snprintf(text, sizeof text, "%.*s",
                      (int)(picture->named[next].len < 120 ? picture->named[next].len : 120),
                      picture->named[next].len ? picture->named[next].ptr : "");
-        const size_t columns = 2 + ta_terminal_width(ta_slice_of(text));
-        if (used && used + 3 + columns > page->width) {
-            ta_putc(page->out, '\n');
-            used = 0;
-        }
-        text_blanks(page, used ? 3 : TEXT_INDENT);
-        used += (used ? 3 : TEXT_INDENT) + columns;
+        begin_entry(page, 2 + ta_terminal_width(ta_slice_of(text)), &used);
         text_ink(page, picture->kinds[next].ink);
         ta_puts(page->out, glyph_of(picture->kinds[next].ink));
         text_reset(page);
         ta_putc(page->out, ' ');
         ta_put_terminal(page->out, ta_slice_of(text), 0, 0);
     }
+    if (has_shares)
+        put_whole(picture, &used);
     ta_putc(page->out, '\n');
 }
 

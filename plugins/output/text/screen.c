@@ -15,7 +15,8 @@ enum {
     LINES_LEFT = 2, /* to say where the report lies */
     WHOLE_MOST = 3, /* findings that are more than a title */
     LANES_LEAST = 3,
-    ROWS_MOST = 5,           /* of a table */
+    ROWS_MOST = 5, /* of a table */
+    FIGURE_LINES_MOST = 2,
     MARGIN = TEXT_INDENT + 3 /* of findings: "1", and a gap */
 };
 
@@ -26,6 +27,7 @@ struct plan {
     size_t whys;     /* findings with where it comes from */
     size_t findings; /* the rest is counted */
     size_t gaps;     /* 1: blank lines between findings */
+    size_t figures;  /* lines of them */
     bool *tables;    /* by their place among those picked */
 };
 
@@ -117,33 +119,36 @@ static void put_findings(const struct screen *screen, const struct plan *plan)
 
 /* ---- figures and data ---------------------------------------------------------------- */
 
-/* "GPU busy 59.6 % · Step time p50 248 ms", without one that the next line would begin with. */
-static void put_figures(const struct page *page)
+/* "GPU busy 59.6 % · Step time (p50 of 4) 248 ms", as many as the lines hold. */
+static void put_figures(const struct page *page, size_t lines_most)
 {
     const struct ta_scalar *figures[TA_FIGURES_MOST];
-    const size_t n = ta_report_figures(page->report, figures);
-    const size_t room = page->width - TEXT_INDENT;
-    char line[TA_FIGURES_MOST * 200];
-    size_t used = 0, columns = 0;
+    const size_t n = ta_report_figures(page->report, figures), between = strlen(" . ");
+    size_t columns = page->width, lines = 0; /* as after a full line */
     for (size_t i = 0; i < n; i++) {
         char buffer[TA_UNIT_TEXT_MAX], figure[200];
         const struct ta_slice value = ta_cell_text(&figures[i]->value, figures[i]->unit, buffer);
-        snprintf(figure, sizeof figure, "%s%.100s %.*s", columns ? " · " : "", figures[i]->title,
+        snprintf(figure, sizeof figure, "%.100s %.*s", figures[i]->title,
                  (int)(value.len < 60 ? value.len : 60), value.ptr);
         const size_t width = ta_terminal_width(ta_slice_of(figure));
-        if (columns && columns + width > room)
+        if (columns + between + width <= page->width) {
+            ta_puts(page->out, " · ");
+            columns += between + width;
+        } else if (lines < lines_most) {
+            text_reset(page);
+            ta_putc(page->out, '\n');
+            text_blanks(page, TEXT_INDENT);
+            text_style(page, TEXT_DIM);
+            columns = TEXT_INDENT + width;
+            lines++;
+        } else {
             continue;
-        columns += width;
-        used += (size_t)snprintf(line + used, sizeof line - used, "%s", figure);
+        }
+        ta_put_terminal(page->out, ta_slice_of(figure), page->width - TEXT_INDENT, 0);
     }
-    if (used == 0)
-        return;
-    ta_putc(page->out, '\n');
-    text_blanks(page, TEXT_INDENT);
-    text_style(page, TEXT_DIM);
-    ta_put_terminal(page->out, ta_slice_of(line), room, 0);
     text_reset(page);
-    ta_putc(page->out, '\n');
+    if (lines)
+        ta_putc(page->out, '\n');
 }
 
 /* Nothing where all files were read whole: then there is nothing to know. */
@@ -168,7 +173,7 @@ static void draw(struct screen *screen, const struct plan *plan)
     for (size_t i = 0; screen->status == TA_OK && i < screen->picks->n; i++)
         if (plan->tables[i])
             screen->status = text_table(page, screen->picks->at[i]);
-    put_figures(page);
+    put_figures(page, plan->figures);
     put_quality(page);
 }
 
@@ -240,6 +245,7 @@ static void choose(struct screen *screen, struct plan *plan)
     raise(screen, plan, &plan->gaps, 1);
     raise(screen, plan, &plan->whys, WHOLE_MOST);
     raise(screen, plan, &plan->findings, screen->n_findings);
+    raise(screen, plan, &plan->figures, FIGURE_LINES_MOST);
     if (!is_diff)
         add_tables(screen, plan);
 }
@@ -265,6 +271,7 @@ enum ta_status text_screen(const struct page *page, const struct text_picks *pic
     struct screen screen = {.page = &narrow, .picks = picks};
     struct plan plan = {.lanes = LANES_LEAST,
                         .findings = WHOLE_MOST,
+                        .figures = 1,
                         .tables = calloc(picks->n + 1, sizeof *plan.tables)};
     narrow.rows_most = ROWS_MOST;
     if (!plan.tables || !list_findings(&screen)) {
