@@ -92,13 +92,11 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .id = "cache-hits",
             .rule = "cache_hits",
             .title = title_of(in, advice, &worst, &misses),
-            .advice =
-                is_of_steps
-                    ? "Raise its threshold (rel_l1_thresh) step by step and compare the "
-                      "pictures, or switch it off where the model has few steps: then it only "
-                      "costs its check."
-                    : "Make it larger if it evicts much; without evictions its keys do not "
-                      "repeat: switch it off.",
+            .advice = is_of_steps ? "Raise the threshold of the cache (rel_l1_thresh) step by step "
+                                    "and compare the pictures, or switch the cache off where the "
+                                    "model has few steps: there it only costs its check."
+                                  : "Make the cache larger if it evicts much; if it evicts "
+                                    "nothing, its keys do not repeat: switch it off.",
             .details = most > 0 ? "The saving assumes a cache that skips a sixth to half of the "
                                   "steps, at lower quality."
                                 : NULL,

@@ -63,8 +63,9 @@ static const char *const to_do[REASONS] = {
         "resolution, an attention that keeps no whole matrix of scores.",
     [LIMITED] = "Raise torch.cuda.set_per_process_memory_fraction(), or the limit that the engine "
                 "sets for this process.",
-    [HELD_BY_OTHERS] = "Stop them or run on another GPU (CUDA_VISIBLE_DEVICES); ranks of one run "
-                       "need torch.cuda.set_device(local_rank) before the first tensor.",
+    [HELD_BY_OTHERS] =
+        "Stop the other processes or run on another GPU (CUDA_VISIBLE_DEVICES); ranks of one run "
+        "need torch.cuda.set_device(local_rank) before the first tensor.",
     [IN_FRAGMENTS] = NULL, /* by the maker of the device */
     [TOO_MUCH] = "Use less memory at that moment: move unused models to the host, decode in tiles "
                  "or fewer frames at a time, or store weights in 8 bit.",
@@ -140,7 +141,7 @@ static const char *why_of(const struct ta_refs *in, struct ta_advice *advice, en
     const struct ta_place holder = holder_of(in);
     const double peak = ta_look_most(in, &peaks, TA_MISSING);
     if (reason == IN_FRAGMENTS)
-        return "Both together would have been enough, but not in one piece.";
+        return "Free and unused memory together would have been enough, but not in one piece.";
     if (reason != TOO_MUCH || !holder.table || !(peak > 0))
         return NULL;
     return ta_advice_printf(advice, "%s holds %s of the %s in use at the peak.",
@@ -206,10 +207,10 @@ static void advise_failure(struct ta_ctx *ctx, const struct ta_refs *in, struct 
                                "VAE), and move the other models away before."
                       : reason == IN_FRAGMENTS ? fragments
                                                : to_do[reason],
-            .details = reason == IN_FRAGMENTS
-                           ? "If it still fails, fragments remain: use less memory then (decode in "
-                             "tiles, fewer frames at a time, weights in 8 bit)."
-                           : NULL,
+            .details = reason == IN_FRAGMENTS ? "If the allocation still fails, fragments remain: "
+                                                "use less memory then (decode in "
+                                                "tiles, fewer frames at a time, weights in 8 bit)."
+                                              : NULL,
             .severity = TA_HIGH,
             .evidence = evidence,
             .n_evidence = second == wanted ? 1 : 2,

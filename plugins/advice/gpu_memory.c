@@ -166,8 +166,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                       "time, move unused models to the host, or store weights in 8 bit.",
             .details = fullest.is_tensors
                            ? NULL
-                           : "It is not known how much of it is a cache that the allocator frees "
-                             "when needed, or is reserved (a KV cache).",
+                           : "How much of this memory is a cache that the allocator frees when "
+                             "needed, or is reserved (a KV cache), is not known.",
             .severity = fullest.is_tensors            ? is_high ? TA_HIGH : TA_MEDIUM
                         : is_high && !fullest.is_even ? TA_MEDIUM
                                                       : TA_LOW,

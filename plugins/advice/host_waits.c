@@ -144,9 +144,10 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .advice = ta_advice_printf(
                 advice,
                 "%s A torch trace with CUDA activities shows whether the GPU works meanwhile.",
-                synchronizes ? "Take it out of the loop, or wait once where the result is needed."
-                             : "Keep the values on the GPU, or read them after the loop or a step "
-                               "later."),
+                synchronizes
+                    ? "Take the wait out of the loop, or wait once where the result is needed."
+                    : "Keep the values on the GPU, or read them after the loop or a step "
+                      "later."),
             .details = "Only the host was recorded. While the GPU works through its queue, a wait "
                        "costs nothing: its kernels take the time.",
             .severity = TA_MEDIUM,

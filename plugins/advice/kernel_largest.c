@@ -182,12 +182,10 @@ static const char *what_to_do(const struct ta_refs *in, size_t kernel, struct ta
                "tuning_fused_moe_triton.py of SGLang).";
     if (ta_ref_reads(in, KIND, kernel, "gemm") && has_few_rows(name))
         return memmem(name.ptr, name.len, "fp4", 3) || memmem(name.ptr, name.len, "int4", 4)
-                   ? "With few rows the bytes of the weights bound a GEMM: compute more rows at "
-                     "once "
-                     "(a larger batch)."
-                   : "With few rows the bytes of the weights bound a GEMM: store them in a "
-                     "narrower "
-                     "type, or compute more rows at once (a larger batch).";
+                   ? "Compute more rows at once (a larger batch): with few rows the bytes of the "
+                     "weights bound a GEMM."
+                   : "Store the weights in a narrower type, or compute more rows at once (a larger "
+                     "batch): with few rows the bytes of the weights bound a GEMM.";
     if (ta_look_sum(in, &graphs, TA_MISSING) >= 0.5)
         return "Record one step without graphs and with record_shapes=True: the sizes show what "
                "the kernel reaches of the peak.";

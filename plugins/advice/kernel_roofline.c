@@ -236,7 +236,7 @@ static bool advise_straggler(const struct ta_refs *in, struct ta_advice *advice,
                 odd.len ? ta_advice_printf(advice, ": %.*s is no multiple of %u", (int)odd.len,
                                            odd.ptr, multiple)
                         : ""),
-            .advice = odd.len  ? "Pad that size to a multiple of 64."
+            .advice = odd.len  ? "Pad the odd size to a multiple of 64."
                       : n == 1 ? "Tune this shape (TunableOp, or torch.compile with max-autotune), "
                                  "or pad it to one of the fast ones."
                                : "Tune these shapes (TunableOp, or torch.compile with "
@@ -383,8 +383,8 @@ static const char *what_to_do(enum family family, bool is_memory,
     switch (family) {
     case GEMM:
         if (is_memory)
-            return "With few rows the weights' bytes bound it: compute more rows at once, or "
-                   "quantize the weights.";
+            return "Compute more rows at once, or quantize the weights: with few rows the bytes of "
+                   "the weights bound a GEMM.";
         return device->is_amd ? "Tune these shapes once with PYTORCH_TUNABLEOP_ENABLED=1."
                               : "Let torch.compile(mode=\"max-autotune\") choose the kernels, and "
                                 "pad sizes to multiples of 64.";

@@ -243,10 +243,13 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const struct gain gain = estimate(ctx, in, &vector);
     if (!kernel_matters(&run, vector.all - gain.settled, threshold))
         return TA_OK;
-    const char *why = gain.settled > 0.05 * vector.all
-                          ? ta_advice_printf(advice, "Memory bounds %s of this whatever the unit.",
-                                             kernel_ns(advice, &run, gain.settled))
-                          : NULL;
+    const char *why =
+        gain.settled > 0.05 * vector.all
+            ? ta_advice_printf(
+                  advice,
+                  "Tensor cores do not shorten %s of these kernels, which memory bandwidth bounds.",
+                  kernel_ns(advice, &run, gain.settled))
+            : NULL;
     const struct ta_evidence evidence[] = {ta_ref_evidence(in, VECTOR, vector.row),
                                            ta_ref_evidence(in, SHARE, vector.row)};
     ta_advise(

@@ -144,7 +144,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                       : "ends with a mostly empty last wave",
                 ta_advice_number(advice, worst.value, TA_UNIT_RATIO)),
             .advice = under
-                          ? "Give it more blocks: more rows at once (a larger batch), split-K, or "
+                          ? "Give the kernel more blocks: more rows at once (a larger batch), "
+                            "split-K, or "
                             "independent work on a second stream."
                           : "Choose a tile size that divides the work evenly (max-autotune does).",
             .severity = TA_LOW,

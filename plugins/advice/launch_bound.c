@@ -22,6 +22,10 @@ enum {
     DISPATCH,
     GRAPH_SHARE,
     RECORDED,
+    OPERATOR,
+    SHAPE,
+    CALLS,
+    ATTENTION,
     RECORDER,
     GAPS = RECORDER + 3,
     COMPILED = GAPS + 4,
@@ -32,6 +36,10 @@ static const struct ta_ref reads[] = {
     [DISPATCH] = {"gpu_idle.by_rank", "dispatch_ns"},
     [GRAPH_SHARE] = {"launches.graphs", "device_share"},
     [RECORDED] = {"ops.by_name", "category"},
+    [OPERATOR] = {"roofline.by_op", "class"},
+    [SHAPE] = {"roofline.by_op", "shape"},
+    [CALLS] = {"roofline.by_op", "calls"},
+    [ATTENTION] = {"attention.by_backend", "calls"},
     RECORDER_READS(RECORDER),
     GAPS_READS(GAPS),
     PIECES_READS(COMPILED),
@@ -100,6 +108,21 @@ static const char *first_of_all(const struct ta_refs *in, struct ta_advice *advi
                                   zero);
 }
 
+/* Whether a language model makes token after token: attention, and nearly all GEMMs of one row. */
+static bool makes_tokens(const struct ta_refs *in)
+{
+    static const double nearly_all = 0.8;
+    double all = 0, of_one = 0;
+    for (size_t row = 0; row < ta_ref_rows(in, SHAPE); row++) {
+        const double calls = ta_ref_number(in, CALLS, row, 0);
+        if (!ta_ref_reads(in, OPERATOR, row, "gemm"))
+            continue;
+        all += calls;
+        of_one += ta_slice_starts(ta_ref_text(in, SHAPE, row), "M=1 ") ? calls : 0;
+    }
+    return ta_ref_sum(in, ATTENTION) > 0 && all > 0 && of_one >= nearly_all * all;
+}
+
 /* How an engine gets its graphs back; else what a program does. */
 static const char *capture(const struct ta_refs *in, struct ta_advice *advice,
                            const struct ta_owned *owned, bool is_amd)
@@ -110,6 +133,14 @@ static const char *capture(const struct ta_refs *in, struct ta_advice *advice,
     if (share_of(in, owned, "sglang/") > 0.5)
         return "Let SGLang replay CUDA graphs: no --disable-cuda-graph, and a --cuda-graph-max-bs "
                "that reaches this batch.";
+    if (makes_tokens(in))
+        return ta_advice_printf(
+            advice,
+            "Replay a %s for each token: keep the KV cache at a fixed size and compile the "
+            "decoding "
+            "(cache_implementation=\"static\" with torch.compile(mode=\"reduce-overhead\") in "
+            "transformers), or serve the model with vLLM or SGLang.",
+            is_amd ? "HIP graph" : "CUDA graph");
     return ta_advice_printf(advice,
                             "Capture the step in a %s (torch.compile(mode=\"reduce-overhead\")), "
                             "or launch fewer kernels: larger batches, fused operators.",

@@ -68,7 +68,7 @@ static const struct notice {
      "(cudagraph_capture_sizes).",
      TA_MEDIUM},
     {"TF32 off", "tf32-off", "FP32 GEMMs run without tensor cores: TF32 is off", NULL,
-     "torch.set_float32_matmul_precision(\"high\"), or run the model in bf16.", TA_MEDIUM},
+     "Call torch.set_float32_matmul_precision(\"high\"), or run the model in bf16.", TA_MEDIUM},
     {"no flash_attn", "slow-attention", "The flash_attn package is missing",
      "PyTorch's own kernels compute attention; its flash kernel takes bf16 and fp16 only.",
      "Install flash-attn, in its third version on Hopper.", TA_LOW},
@@ -84,7 +84,7 @@ static const char *graph_advice(struct ta_slice reason)
                "buffers that stay with torch._dynamo.mark_static_address().";
     if (ta_slice_has_word(reason, "dynamic"))
         return "Pad to a few sizes, each of which then has a graph of its own.";
-    return "TORCH_LOGS=perf_hints names the line that keeps it from them.";
+    return "TORCH_LOGS=perf_hints names the line that prevents graphs.";
 }
 
 static void advise_notice(const struct ta_refs *in, struct ta_advice *advice,

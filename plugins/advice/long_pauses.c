@@ -100,7 +100,7 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
                                       ta_advice_number(advice, sum.ns / sum.log_ns, TA_UNIT_RATIO),
                                       all, ta_advice_number(advice, sum.log_ns, TA_UNIT_NS),
                                       ta_place_owner(advice, in->report, &longest)),
-            .why = ta_advice_printf(advice, "%s of it follows the line \"%s\".",
+            .why = ta_advice_printf(advice, "%s of this time follows the line \"%s\".",
                                     sum.n > 1 ? ta_advice_number(advice, longest.value, TA_UNIT_NS)
                                               : "All",
                                     ta_place_text(advice, in, &longest, BEFORE)),

@@ -41,7 +41,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 ta_advice_number(advice, share.value, TA_UNIT_RATIO),
                 ta_advice_number(advice, bytes.value, TA_UNIT_BYTES),
                 ta_place_owner(advice, in->report, &share)),
-            .why = "Which call sites hold it was not recorded.",
+            .why = "The call sites that hold this memory were not recorded.",
             .advice =
                 "Call `torch.cuda.memory._record_memory_history()` before the model is built.",
             .severity = TA_LOW,

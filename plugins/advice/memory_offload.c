@@ -69,7 +69,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                       ta_advice_number(advice, worst.value, TA_UNIT_BYTES),
                                       ta_place_owner(advice, in->report, &worst)),
             .why = ta_advice_printf(
-                advice, "%s were in use before it%s.",
+                advice, "%s were in use before the offload%s.",
                 ta_advice_number(advice, before.value, TA_UNIT_BYTES),
                 n > 1 ? ta_advice_printf(advice, "; %zu of %zu offloads free nothing", n_idle, n)
                       : ""),

@@ -61,26 +61,30 @@ static bool named(const struct ta_refs *in, size_t row, const char *const *words
 static const struct work {
     const char *name, *advice;
 } works[TA_KERNEL_KIND_COUNT] = {
-    [TA_KERNEL_GEMM] = {"GEMMs", "Record a trace with record_shapes=True: sizes show what they "
-                                 "reach of the peak."},
+    [TA_KERNEL_GEMM] = {"GEMMs", "Record a trace with record_shapes=True: the sizes show what the "
+                                 "GEMMs reach of the peak."},
     [TA_KERNEL_ATTENTION] = {"Attention", "Check that scaled_dot_product_attention takes its flash "
                                           "back end, in bf16 or fp16."},
     [TA_KERNEL_CONV] = {"Convolutions",
                         "Use channels_last, 16 bit and torch.backends.cudnn.benchmark = True."},
-    [TA_KERNEL_NORM] = {"Norms", "Fuse them with what is around them (torch.compile)."},
+    [TA_KERNEL_NORM] = {"Norms", "Fuse these kernels with what is around them (torch.compile)."},
     [TA_KERNEL_SOFTMAX] = {"Softmax", "Use fused attention: softmax on its own reads and writes "
                                       "all scores."},
     [TA_KERNEL_ELEMENTWISE] = {"Element-wise kernels",
-                               "Memory bounds them: fuse them (torch.compile)."},
+                               "Fuse these kernels (torch.compile): memory bandwidth bounds them."},
     [TA_KERNEL_COPY] = {"Copies, casts and changes of layout",
                         "Keep one type and one layout through the model, and tensors on the GPU."},
-    [TA_KERNEL_REDUCE] = {"Reductions", "Fuse them with what is around them (torch.compile)."},
-    [TA_KERNEL_QUANT] = {"Quantizing", "Fuse it into the GEMMs, or quantize weights once."},
-    [TA_KERNEL_TRITON] = {"Generated (Triton) kernels",
-                          "See what they fuse with TORCH_LOGS=output_code, and tune them with "
-                          "torch.compile(mode=\"max-autotune\")."},
-    [TA_KERNEL_COLLECTIVE] = {"Communication",
-                              "Record a trace of each rank: part of it may be waiting for others."},
+    [TA_KERNEL_REDUCE] = {"Reductions",
+                          "Fuse these kernels with what is around them (torch.compile)."},
+    [TA_KERNEL_QUANT] = {"Quantizing",
+                         "Fuse quantization into the GEMMs, or quantize weights once."},
+    [TA_KERNEL_TRITON] =
+        {"Generated (Triton) kernels",
+         "See what these kernels fuse with TORCH_LOGS=output_code, and tune them with "
+         "torch.compile(mode=\"max-autotune\")."},
+    [TA_KERNEL_COLLECTIVE] =
+        {"Communication",
+         "Record a trace of each rank: part of this time may be waiting for others."},
 };
 
 /* Operators of torch are called other than kernels of products. */
@@ -193,10 +197,11 @@ static const struct {
                    "Run the model in bf16 or fp16 (torch.autocast, or load it so), or allow TF32: "
                    "torch.set_float32_matmul_precision(\"high\").",
                    0.35, 0.9},
-    [FP32_CONV] = {"device-fp32-convolution", "FP32 convolutions without tensor cores take", NULL,
-                   "Run them (the VAE) in bf16, or in fp16 where its values fit, with "
-                   "channels_last.",
-                   0.3, 0.85},
+    [FP32_CONV] =
+        {"device-fp32-convolution", "FP32 convolutions without tensor cores take", NULL,
+         "Run these convolutions (the VAE) in bf16, or in fp16 where the values fit, with "
+         "channels_last.",
+         0.3, 0.85},
     [SMALL] = {"device-unfused", "Element-wise kernels, norms and reductions take",
                "Memory bounds them.", "Fuse them: torch.compile the model.", 0.25, 0.7},
 };

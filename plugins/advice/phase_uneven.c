@@ -37,7 +37,7 @@ static const struct phase {
      "ranks, and divide guidance evenly.",
      false},
     {"post-process", "Post-processing",
-     "Divide it between the ranks, or let another thread or process do it.", false},
+     "Divide this phase between the ranks, or let another thread or process do it.", false},
     {"load", "Loading", "Load on each rank the same part of the weights, from the same storage.",
      true},
 };

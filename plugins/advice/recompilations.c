@@ -89,15 +89,19 @@ static const struct {
                       "call, or torch.compile(…, dynamic=True); or pad to a few sizes."},
     {".size()", "Make the size dynamic: torch._dynamo.mark_dynamic(tensor, dim) before the call, "
                 "or torch.compile(…, dynamic=True); or pad to a few sizes."},
-    {"stride", "Give it tensors of one layout: call .contiguous() before it, or make the sizes "
+    {"stride", "Give the compiled function tensors of one layout: call .contiguous() before it, or "
+               "make the sizes "
                "dynamic (torch.compile(…, dynamic=True))."},
-    {"dtype", "Give it tensors of one type, device and requires_grad."},
-    {"dispatch key", "Give it tensors of one type, device and requires_grad; buffers keep theirs "
+    {"dtype", "Give the compiled function tensors of one type, device and requires_grad."},
+    {"dispatch key", "Give the compiled function tensors of one type, device and requires_grad; "
+                     "buffers keep theirs "
                      "when they are written in place."},
-    {"requires_grad", "Give it tensors of one type, device and requires_grad."},
-    {"grad_mode", "Call it in one gradient mode: all calls under torch.no_grad(), or none."},
-    {"global_state", "Call it in one state of torch: the same gradients, autocast and "
-                     "deterministic settings."},
+    {"requires_grad", "Give the compiled function tensors of one type, device and requires_grad."},
+    {"grad_mode",
+     "Call the compiled function in one gradient mode: all calls under torch.no_grad(), or none."},
+    {"global_state",
+     "Call the compiled function in one state of torch: the same gradients, autocast and "
+     "deterministic settings."},
     {"", "A Python value that the compiled code depends on changes: pass it as a tensor, keep it "
          "constant, or take the code that needs it out of the compiled region."},
 };

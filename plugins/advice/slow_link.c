@@ -88,7 +88,7 @@ static const struct limit {
     const char *advice, *advice_amd;
 } limits[] = {
     {"host_memory", "P2P between the GPUs looks disabled",
-     "This rate is less than a third of PCIe, as when each message is copied through host memory "
+     "A rate below a third of PCIe is usual where each message is copied through host memory "
      "(transport SHM, or NET on one node)",
      "Run once with `NCCL_DEBUG=INFO` and look for `via SHM` or `via NET` instead of `via P2P`; "
      "then "

@@ -386,7 +386,7 @@ static struct reason reason_of(struct ta_advice *advice, const struct ta_refs *i
         return (struct reason){
             NULL,
             ta_advice_printf(advice,
-                             "The kernels take as long in the last one as in the first: the host "
+                             "The kernels take as long in the last run as in the first: the host "
                              "takes %s longer.",
                              ta_advice_number(advice, more - busy, TA_UNIT_NS)),
             "Find what grows on the host with each run: hooks, adapters and wrappers that are "
@@ -397,7 +397,7 @@ static struct reason reason_of(struct ta_advice *advice, const struct ta_refs *i
             NULL,
             ta_advice_printf(advice,
                              "All kinds of kernels take longer alike (%s to %s more in the last "
-                             "one), as they do when the clock of the GPU falls.",
+                             "run), as they do when the clock of the GPU falls.",
                              ta_advice_number(advice, growth.least - 1, TA_UNIT_RATIO),
                              ta_advice_number(advice, growth.most - 1, TA_UNIT_RATIO)),
             "Record clock, temperature and power during the runs (nvidia-smi "
@@ -406,7 +406,7 @@ static struct reason reason_of(struct ta_advice *advice, const struct ta_refs *i
     return (struct reason){
         NULL,
         growth.ns > 0.5 * more
-            ? ta_advice_printf(advice, "Kernels of the class %.*s take %s more in the last one.",
+            ? ta_advice_printf(advice, "Kernels of the class %.*s take %s more in the last run.",
                                (int)growth.class.len, ta_slice_at(growth.class, 0),
                                ta_advice_number(advice, growth.ns, TA_UNIT_NS))
             : NULL,
@@ -505,7 +505,8 @@ static void give(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice 
                 subject->share_of, ta_advice_number(advice, runs->cost, TA_UNIT_NS)),
             .why = subject->reason.why,
             .advice = subject->reason.advice,
-            .details = "The saving is what they take more than if all were as fast as the first.",
+            .details =
+                "The saving is what these runs take more than if all were as fast as the first.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,

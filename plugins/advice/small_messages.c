@@ -49,11 +49,13 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 ta_advice_number(advice, tax.value, TA_UNIT_NS), small.value,
                 ta_place_text(advice, in, &tax, OP),
                 ta_advice_number(advice, largest.value, TA_UNIT_BYTES)),
-            .why = ta_advice_printf(advice, "Each takes %s, as long as it takes to start one.",
-                                    ta_advice_number(advice, latency.value, TA_UNIT_NS)),
-            .advice = "Join several into one: flatten small tensors, use larger buckets, or "
-                      "coalesce calls (`dist._coalescing_manager`); within a node one-shot "
-                      "all-reduce over symmetric memory starts faster.",
+            .why = ta_advice_printf(
+                advice, "Each call takes %s, about as long as starting a collective takes.",
+                ta_advice_number(advice, latency.value, TA_UNIT_NS)),
+            .advice =
+                "Join several collectives into one: flatten small tensors, use larger buckets, or "
+                "coalesce calls (`dist._coalescing_manager`); within a node one-shot "
+                "all-reduce over symmetric memory starts faster.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,

@@ -160,13 +160,14 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                    : is_twice(fmax(after.value, before.value), fmin(after.value, before.value))
                        ? "A second model call for guidance would take twice the time."
                        : NULL,
-            .advice =
-                after.value > before.value
-                    ? "Find what begins there: more offloading, guidance, a cache that no longer "
-                      "answers, a falling clock, or memory that overflows into the host's "
-                      "(nvidia-smi dmon shows the last two)."
-                    : "Find what ends there: compilation, autotuning, loading or guidance; warm up "
-                      "with the same shapes if it is one of the first three.",
+            .advice = after.value > before.value
+                          ? "Find what begins at that iteration: more offloading, guidance, a "
+                            "cache that no longer "
+                            "answers, a falling clock, or memory that overflows into the host's "
+                            "(nvidia-smi dmon shows the last two)."
+                          : "Find what ends at that iteration: compilation, autotuning, loading or "
+                            "guidance; warm up "
+                            "with the same shapes if it is one of the first three.",
             .severity = TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = 3,

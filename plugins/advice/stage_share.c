@@ -66,9 +66,8 @@ static const struct ta_ref reads[] = {
 
 /* The model at work is what the run is for: its share alone is no fault. */
 #define MODEL                                                                                      \
-    "Record two of its steps with torch.profiler, which shows whether kernels, launches or "       \
-    "copies "                                                                                      \
-    "bound it."
+    "Record two steps with torch.profiler, which shows whether kernels, launches or copies bound " \
+    "the model."
 
 /* What usually helps, by a word in the name; the first that fits, "" fits all.  Where it is known
  * what that saves: of the stage at least, and at most. */
@@ -78,7 +77,7 @@ static const struct to_do {
     bool is_outside; /* of the loop: no block is made sooner */
 } known[] = {
     {"vae",
-     "Decode in 16 bit and in larger chunks as memory allows, and compile the decoder or run "
+     "Run the VAE decoder in 16 bit and in larger chunks as memory allows, and compile it or run "
      "it on another stream or GPU while the next image or block is denoised.",
      0.25, 0.75, false},
     {"offload",

@@ -179,10 +179,10 @@ static const char *cost_of(const struct ta_refs *in, struct ta_advice *advice, s
     const char *words = ta_advice_number(advice, full, TA_UNIT_NS);
     if (isnan(cost))
         return ta_advice_printf(
-            advice, "no step takes less than %s of the median of %s",
+            advice, "the shortest step still takes %s of the median (%s)",
             ta_advice_number(advice, ta_ref_number(in, LOOP_LEAST, row, 0) / full, TA_UNIT_RATIO),
             words);
-    return ta_advice_printf(advice, "a cached step takes %s of a full one of %s",
+    return ta_advice_printf(advice, "a cached step still takes %s of a full one (%s)",
                             ta_advice_number(advice, cost, TA_UNIT_RATIO), words);
 }
 
@@ -214,36 +214,36 @@ static void give_slow(const struct ta_refs *in, struct ta_advice *advice, size_t
     const struct ta_evidence evidence[] = {
         ta_place_evidence(&achieved), ta_place_evidence(&possible),
         ta_ref_evidence(in, is_timed ? LOOP_COST : LOOP_LEAST, row)};
-    ta_advise(advice,
-              &(struct ta_finding){
-                  .id = "step-cache-cost",
-                  .rule = "step_cache",
-                  .effect = TA_EFFECT_CACHED_STEP,
-                  .title = ta_advice_printf(
-                      advice,
-                      "%s answers %.0f of %.0f steps, which makes the loop %s where %.2f times "
-                      "is possible: %s%s",
-                      subject_of(in, advice, &achieved), ta_ref_number(in, LOOP_CACHED, row, 0),
-                      ta_ref_number(in, LOOP_STEPS, row, 0),
-                      achieved.value < 1.02
-                          ? "no faster"
-                          : ta_advice_printf(advice, "%.2f times as fast", achieved.value),
-                      possible.value, cost_of(in, advice, row),
-                      ta_place_owner(advice, in->report, &achieved)),
-                  .why = leak_of(in, advice, row),
-                  .advice = cure_of(in, row),
-                  .details = "The possible speed-up is that of cached steps which run nothing but "
-                             "the blocks that are not cached, as far as these are known.",
-                  .severity = TA_MEDIUM,
-                  .evidence = evidence,
-                  .n_evidence = 3,
-                  .saving_low_ns = ta_whole(most / 3),
-                  .saving_high_ns = ta_whole(most),
-                  .steps_ns = ta_whole(ta_ref_number(in, LOOP_TIME, row, 0)),
-                  .confidence = is_timed ? 0.6 : 0.4,
-                  .threshold = ta_advice_printf(advice, "speed-up < %s of what is possible",
-                                                ta_advice_number(advice, reached, TA_UNIT_RATIO)),
-              });
+    ta_advise(
+        advice,
+        &(struct ta_finding){
+            .id = "step-cache-cost",
+            .rule = "step_cache",
+            .effect = TA_EFFECT_CACHED_STEP,
+            .title = ta_advice_printf(
+                advice,
+                "%s answers %.0f of %.0f steps, yet the loop is %s (%.2f times is possible): %s%s",
+                subject_of(in, advice, &achieved), ta_ref_number(in, LOOP_CACHED, row, 0),
+                ta_ref_number(in, LOOP_STEPS, row, 0),
+                achieved.value < 1.02
+                    ? "no faster"
+                    : ta_advice_printf(advice, "only %.2f times as fast", achieved.value),
+                possible.value, cost_of(in, advice, row),
+                ta_place_owner(advice, in->report, &achieved)),
+            .why = leak_of(in, advice, row),
+            .advice = cure_of(in, row),
+            .details = "The possible speed-up is that of cached steps which run nothing but "
+                       "the blocks that are not cached, as far as these are known.",
+            .severity = TA_MEDIUM,
+            .evidence = evidence,
+            .n_evidence = 3,
+            .saving_low_ns = ta_whole(most / 3),
+            .saving_high_ns = ta_whole(most),
+            .steps_ns = ta_whole(ta_ref_number(in, LOOP_TIME, row, 0)),
+            .confidence = is_timed ? 0.6 : 0.4,
+            .threshold = ta_advice_printf(advice, "speed-up < %s of what is possible",
+                                          ta_advice_number(advice, reached, TA_UNIT_RATIO)),
+        });
 }
 
 /* The cache that loses most time to what is possible. */
@@ -289,8 +289,9 @@ static void give_idle(const struct ta_refs *in, struct ta_advice *advice, size_t
                                       ta_ref_number(in, LOOP_STEPS, row, 0),
                                       ta_advice_number(advice, checking.value, TA_UNIT_NS),
                                       ta_place_owner(advice, in->report, &cached)),
-            .advice = "Raise its threshold step by step and compare the pictures, or switch it off "
-                      "where the model has few steps: then it only costs its check.",
+            .advice =
+                "Raise the threshold of the cache step by step and compare the pictures, or switch "
+                "the cache off where the model has few steps: there it only costs its check.",
             .details = "The saving assumes a cache that skips a sixth to half of the steps, at "
                        "lower quality.",
             .severity = TA_MEDIUM,

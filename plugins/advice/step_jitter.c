@@ -67,17 +67,19 @@ static const struct cause {
     bool is_told, is_idle, is_slower;
 } causes[] = {
     {"more kernels", "they launch more kernels",
-     "Find what runs only in them (logging, previews, checkpoints, another shape) and move it out "
+     "Find what runs only in these steps (logging, previews, checkpoints, another shape) and move "
+     "it out "
      "of "
      "the loop.",
      false},
     {"slower kernels", "the same kernels take longer",
-     "Record clock, power and temperature with them (nvidia-smi dmon -s puc): a falling clock or "
+     "Record clock, power and temperature meanwhile (nvidia-smi dmon -s puc): a falling clock or "
      "another process on the GPU slows the same kernels.",
      false, false, true},
     {"communication", "their collectives take longer",
      "Look at what the rank that arrives last does in these steps.", true},
-    {"copies", "they copy more", "Copy what they need beforehand, from pinned memory.", false},
+    {"copies", "they copy more", "Copy what these steps need beforehand, from pinned memory.",
+     false},
     {"compilation", "code is compiled in them",
      "Warm up with all shapes before, or compile with dynamic=True.", true},
     {"first call", "code is loaded in them", "Warm up with all shapes before.", true},
@@ -85,8 +87,8 @@ static const struct cause {
      "Warm up with the largest shape, and set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
      false, true},
     {"data loading", "the GPU waits for data",
-     "Let more workers load ahead (num_workers, prefetch_factor), or prepare what they read.",
-     false, true},
+     "Let more workers load ahead (num_workers, prefetch_factor), or prepare what is read.", false,
+     true},
     {"host computation", "the host computes while the GPU waits",
      "Move that work to the GPU, to another process, or out of the loop.", false, true},
     {"synchronization", "the host waits for the GPU",
@@ -105,7 +107,7 @@ static const struct cause {
      true},
     {"host collective", "the host waits for other ranks",
      "Look at what the rank that arrives last does in these steps.", true},
-    {"profiler", "the profiler holds them up", "Leave them out of comparisons.", true},
+    {"profiler", "the profiler holds them up", "Leave these steps out of comparisons.", true},
 };
 
 static const struct cause *cause_of(const struct ta_refs *in, size_t row)

@@ -29,14 +29,14 @@ static const struct {
     const char *advice;
 } readers[] = {
     {{"onvolution", "cudnn", "miopen"},
-     "The library tries its algorithms (torch.backends.cudnn.benchmark), once for each shape: keep "
-     "shapes fixed, and begin the recording after a few steps."},
+     "Keep shapes fixed, and begin the recording after a few steps: torch.backends.cudnn.benchmark "
+     "tries all algorithms once for each shape."},
     {{"aten::item", "_local_scalar_dense", "is_nonzero", "equal", "allclose"},
      "Keep the values that the host needs on the host (schedules and conditions are known before "
      "the loop), or read them one step later."},
     {{"nonzero", "masked_select", "argwhere", "unique", "aten::index"},
-     "The size of its result depends on the data, so the host has to wait for it: use "
-     "torch.where or a mask of fixed size, or compute the indices once before the loop."},
+     "Use torch.where or a mask of fixed size, or compute the indices once before the loop: the "
+     "host has to wait for a result whose size depends on the data."},
     {{"aten::to", "copy_", "aten::cpu"},
      "Copy results with non_blocking=True into pinned memory and read them after the loop or a "
      "step later."},

@@ -129,7 +129,7 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
 static const char untimed_reason[] =
     "the profiler wrote a start and a duration of 0, or a timestamp long before all others";
 static const char overlong_reason[] =
-    "their ends are wrong: a stream runs one activity after the other";
+    "the ends of these activities are wrong: a stream runs one activity after the other";
 static const char disorder_reason[] =
     "the start of one of the two is wrong: a stream keeps the order of launches";
 

@@ -418,23 +418,30 @@ static bool reach(const struct ta_advice *advice, size_t goal, bool by_most, boo
     return true;
 }
 
-/* ": 2 findings save that, 5.10 s to 7.00 s together", "; the finding about them saves at most
+/* "5.10 s to 7.00 s", "up to 7.00 s". */
+static const char *range_of(struct ta_advice *advice, const struct together *all)
+{
+    const char *most = ta_advice_number(advice, high_of(all), TA_UNIT_NS);
+    return low_of(all) > 0
+               ? ta_advice_printf(advice, "%s to %s",
+                                  ta_advice_number(advice, low_of(all), TA_UNIT_NS), most)
+               : ta_advice_printf(advice, "up to %s", most);
+}
+
+/* ": 2 findings save that, 5.10 s to 7.00 s together", "; the finding about blocks saves at most
  * 2.62 s". */
 static const char *toward_goal(struct ta_advice *advice, const struct together *all, bool is_sure,
                                bool may_be)
 {
     const bool is_one = all->n == 1;
-    const char *together = is_one ? "" : " together";
-    const char *most = ta_advice_number(advice, high_of(all), TA_UNIT_NS);
+    const char *n = is_one ? "one finding" : ta_advice_printf(advice, "%zu findings", all->n);
     if (!may_be)
-        return is_one ? ta_advice_printf(advice, "; the finding about them saves at most %s", most)
-                      : ta_advice_printf(advice, "; all %zu findings about them save at most %s%s",
-                                         all->n, most, together);
-    return ta_advice_printf(advice, ": %s%s %s that, %s to %s%s",
-                            is_one ? "one finding"
-                                   : ta_advice_printf(advice, "%zu findings", all->n),
-                            is_sure ? "" : " may", is_one && is_sure ? "saves" : "save",
-                            ta_advice_number(advice, low_of(all), TA_UNIT_NS), most, together);
+        return ta_advice_printf(
+            advice, "; the %s about blocks save%s at most %s%s", n, is_one ? "s" : "",
+            ta_advice_number(advice, high_of(all), TA_UNIT_NS), is_one ? "" : " together");
+    return ta_advice_printf(advice, ": %s%s %s that, %s%s", n, is_sure ? "" : " may",
+                            is_one && is_sure ? "saves" : "save", range_of(advice, all),
+                            is_one ? "" : " together");
 }
 
 /* What a run has to save to reach a goal, and what the other findings bring of it: savings do not
