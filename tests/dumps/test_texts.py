@@ -171,7 +171,7 @@ class Texts(unittest.TestCase):
 
     def test_advice_by_name(self):
         """What helps depends on what the stage does."""
-        for stage, words in (("model_forward", "Record two of its steps"),
+        for stage, words in (("model_forward", "Record two steps with torch.profiler"),
                              ("sampler", "Sample on the device"),
                              ("xyz", "Record a torch trace of this part")):
             text = self.summary({"stage_timing.csv": "scope,rank,pid,step,stage,cpu_ms\n"
