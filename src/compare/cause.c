@@ -121,9 +121,12 @@ static void add_stage(struct diff *diff, const struct diff_bar *bars, size_t n,
 {
     const struct diff_bar *next = NULL;
     double largest = fabs(whole) / 4;
+    if (most->ns[TA_DIFF_BASE] == 0 || most->ns[TA_DIFF_NEW] == 0)
+        return; /* it came or went */
     for (size_t i = 0; i < n; i++) {
         const double change = change_of(diff, bars[i].ns);
-        if (&bars[i] == most || !ta_slice_equal(bars[i].kind, most->kind) || !bars[i].name.len ||
+        if (&bars[i] == most || bars[i].ns[TA_DIFF_BASE] == 0 || bars[i].ns[TA_DIFF_NEW] == 0 ||
+            !ta_slice_equal(bars[i].kind, most->kind) || !bars[i].name.len ||
             (change > 0) != (whole > 0) || fabs(change) < largest)
             continue;
         largest = fabs(change);

@@ -31,7 +31,7 @@ extern const struct diff_part diff_of_divergence, diff_of_units, diff_of_means, 
 extern const struct diff_part diff_of_environment, diff_of_offloading, diff_of_runs;
 extern const struct diff_part diff_of_loops, diff_of_signals, diff_of_verdict;
 extern const struct diff_part diff_of_phases, diff_of_first_figures, diff_of_findings;
-extern const struct diff_part diff_of_slower;
+extern const struct diff_part diff_of_slower, diff_of_recorded;
 
 /* ---- names ------------------------------------------------------------------------------- */
 
@@ -154,6 +154,9 @@ int64_t diff_pair_change(const struct diff_pair *pair);
 /* Work that a run is made of; images, videos or requests of a diffusion where each of them is
  * denoised and decoded. */
 enum diff_unit { DIFF_IMAGES, DIFF_STEPS, DIFF_FRAMES, DIFF_UNITS };
+
+/* What recording of the host slows it. */
+enum diff_recorded { DIFF_RECORDED_OPS = 1, DIFF_RECORDED_SHAPES = 2, DIFF_RECORDED_STACKS = 4 };
 
 /* What explains most of a change. */
 struct diff_cause {
@@ -293,11 +296,14 @@ struct diff {
     const char *unit; /* that the runs did different numbers of; NULL: as many, or unknown */
     int64_t units[TA_DIFF_SIDES];    /* how many; 1 without */
     double center_ns[TA_DIFF_SIDES]; /* time of a run, as the ratio takes it; NaN: not known */
-    const char *on, *apart;   /* "8 ranks instead of 4"; "model and frames": what the runs are not
-                                 alike in; NULL: nothing that is known */
-    const char *settings;     /* "precision (bf16 → fp32)": what work depends on; NULL: alike */
-    bool has_other_recording; /* what was recorded of the runs differs */
-    bool has_other_shapes;    /* of inputs, where both recorded them */
+    const char *on, *apart; /* "8 ranks instead of 4"; "model and frames": what the runs are not
+                               alike in; NULL: nothing that is known */
+    const char *settings;   /* "precision (bf16 → fp32)": what work depends on; NULL: alike */
+    unsigned recorded[TA_DIFF_SIDES]; /* what of the host, of enum diff_recorded */
+    const char *recorded_text;        /* "only the baseline recorded operators"; NULL: alike */
+    bool is_recorders;                /* that explains a part of the change */
+    bool has_other_recording;         /* what was recorded of the runs differs */
+    bool has_other_shapes;            /* of inputs, where both recorded them */
     double slowed; /* how many times as long calls take that are as many; 0: no finding of that */
     struct diff_cause cause;     /* of the change of the longest window */
     struct diff_figure *figures; /* rows of diff.metrics */
@@ -316,11 +322,12 @@ struct diff {
     double recompilations[TA_DIFF_SIDES]; /* 0 where none, or not known */
     struct diff_part_of_peak peak;        /* what of the memory at the peak changed most */
     double clock[TA_DIFF_SIDES];          /* mean over the devices in Hz, 0: unknown */
-    double shared;                 /* share of the time that both have in common; -1: unknown */
-    bool has_other_steps;          /* the steps of both are of different kinds */
-    bool is_alien;                 /* the runs have nothing in common */
-    bool is_other_work;            /* they have less than half of it */
-    bool is_timed;                 /* figures say how long both runs took */
+    double shared;        /* share of the time that both have in common; -1: unknown */
+    bool has_other_steps; /* the steps of both are of different kinds */
+    const char *formats[TA_DIFF_SIDES]; /* of their files where they differ; or NULL */
+    bool is_alien;                      /* the runs have nothing in common */
+    bool is_other_work;                 /* they have less than half of it */
+    bool is_timed;                      /* figures say how long both runs took */
     enum ta_change change;         /* of the time of the run, or else of an iteration of the loop */
     enum ta_basis basis;           /* what that rests on */
     struct ta_estimate time_ratio; /* of the time of the run, new : base, on that basis */
@@ -347,6 +354,8 @@ const char *diff_step_kind(struct diff *diff, const struct ta_refs *in);
 /* What recordings of a run its figures may be of: "run", "iteration", "graph capture"; NULL without
  * memory.  `n`, which may be NULL, gets their number. */
 const char *diff_recording_kind(struct diff *diff, const struct ta_refs *in, int64_t *n);
+/* Says which run recorded more of the host. */
+void diff_find_recorded(struct diff *diff);
 /* Finds what the runs did different amounts of. */
 void diff_find_unit(struct diff *diff);
 /* A time of the shown run of a side for each of them. */

@@ -49,21 +49,35 @@ static bool choose_run(struct diff *diff, int side)
 
 /* In the order of what they need of each other.  Kernels are found by the operators that launch
  * them, so these come first. */
-const struct ta_part *const ta_diff_parts[] = {
-    &diff_of_loops.declares,         &diff_of_signals.declares,
-    &diff_of_stages.declares,        &diff_of_ops.declares,
-    &diff_of_kernels.declares,       &diff_of_copies.declares,
-    &diff_of_aliases.declares,       &diff_of_kernel_sets.declares,
-    &diff_of_op_sets.declares,       &diff_of_phases.declares,
-    &diff_of_windows.declares,       &diff_of_ranks.declares,
-    &diff_of_step_times.declares,    &diff_of_step_classes.declares,
-    &diff_of_figures.declares,       &diff_of_memory.declares,
-    &diff_of_divergence.declares,    &diff_of_units.declares,
-    &diff_of_means.declares,         &diff_of_machine.declares,
-    &diff_of_environment.declares,   &diff_of_offloading.declares,
-    &diff_of_slower.declares,        &diff_of_findings.declares,
-    &diff_of_runs.declares,          &diff_of_verdict.declares,
-    &diff_of_first_figures.declares, NULL};
+const struct ta_part *const ta_diff_parts[] = {&diff_of_loops.declares,
+                                               &diff_of_signals.declares,
+                                               &diff_of_stages.declares,
+                                               &diff_of_ops.declares,
+                                               &diff_of_kernels.declares,
+                                               &diff_of_copies.declares,
+                                               &diff_of_aliases.declares,
+                                               &diff_of_kernel_sets.declares,
+                                               &diff_of_op_sets.declares,
+                                               &diff_of_phases.declares,
+                                               &diff_of_windows.declares,
+                                               &diff_of_ranks.declares,
+                                               &diff_of_step_times.declares,
+                                               &diff_of_step_classes.declares,
+                                               &diff_of_figures.declares,
+                                               &diff_of_memory.declares,
+                                               &diff_of_divergence.declares,
+                                               &diff_of_units.declares,
+                                               &diff_of_means.declares,
+                                               &diff_of_machine.declares,
+                                               &diff_of_environment.declares,
+                                               &diff_of_offloading.declares,
+                                               &diff_of_slower.declares,
+                                               &diff_of_recorded.declares,
+                                               &diff_of_findings.declares,
+                                               &diff_of_runs.declares,
+                                               &diff_of_verdict.declares,
+                                               &diff_of_first_figures.declares,
+                                               NULL};
 
 static bool make(struct diff *diff, const struct diff_part *part)
 {

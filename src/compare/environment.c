@@ -146,6 +146,14 @@ static const char *recordings(struct diff *diff, const struct ta_refs *in)
     return diff_recording_kind(diff, in, &n) ? count_text(diff, n) : NULL;
 }
 
+static bool has_ops(const struct ta_refs *in)
+{
+    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_EVENT_CATEGORY); i++)
+        if (ta_class_is_op(ta_category_classify(ta_ref_text(in, TA_AS_EVENT_CATEGORY, i))))
+            return true;
+    return false;
+}
+
 /* What the window is of: a recording of devices alone lacks what the host does around their work.
  */
 static const char *covers(struct diff *diff, const struct ta_refs *in)
@@ -156,15 +164,12 @@ static const char *covers(struct diff *diff, const struct ta_refs *in)
         return NULL;
     if (!ta_ref_table(in, TA_AS_DEVICE_WINDOW))
         return "host";
-    bool has_host = false;
-    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_EVENT_CATEGORY); i++) {
-        const enum ta_event_class class =
-            ta_category_classify(ta_ref_text(in, TA_AS_EVENT_CATEGORY, i));
-        if (ta_class_is_op(class))
-            return "host and devices";
-        has_host |= ta_class_is_host(class);
-    }
-    return has_host ? "launches and devices" : "devices";
+    if (has_ops(in))
+        return "host and devices";
+    for (size_t i = 0; i < ta_ref_rows(in, TA_AS_EVENT_CATEGORY); i++)
+        if (ta_class_is_host(ta_category_classify(ta_ref_text(in, TA_AS_EVENT_CATEGORY, i))))
+            return "launches and devices";
+    return "devices";
 }
 
 static const char *frames(struct diff *diff, const struct ta_refs *in)
@@ -314,7 +319,7 @@ static const struct {
     {"format", format, true, false, false, NULL},
     {"trust", trust, true, false, true, "quality of the recording"},
     {"shapes_recorded", shapes_recorded, false, false, true, NULL},
-    {"python_recorded", python_recorded, false, false, true, "recorded Python stacks"},
+    {"python_recorded", python_recorded, false, false, true, NULL},
     {"data_status", data_status, false, false, false, NULL},
 };
 
@@ -396,7 +401,8 @@ static void add_keys(struct diff *diff, struct ta_section_builder *out, struct d
             continue;
         if (keys[i].is_caution && strcmp(status, "same") != 0)
             add_doubt(doubts, keys[i].key);
-        const bool is_told = keys[i].read == shapes && diff->phases.task;
+        const bool is_told = (keys[i].read == shapes && diff->phases.task) ||
+                             (keys[i].read == covers && diff->recorded_text);
         if (keys[i].words && strcmp(status, "differs") == 0 && !is_told)
             say_apart(diff, keys[i].words);
         if (keys[i].is_setting && strcmp(status, "differs") == 0)
@@ -487,9 +493,26 @@ static const struct ta_scalar_def scalars[] = {
 /* Runs with less are compared with caution. */
 #define ENOUGH_SHARED 0.5
 
+static void find_recorded(struct diff *diff)
+{
+    for (int side = 0; side < TA_DIFF_SIDES; side++) {
+        const struct ta_refs *in = &diff->in[side];
+        bool has_shapes = false;
+        for (size_t i = 0; i < ta_ref_rows(in, TA_AS_SHAPED_OP) && !has_shapes; i++)
+            has_shapes = memchr(ta_ref_text(in, TA_AS_SHAPES, i).ptr, '[',
+                                ta_ref_text(in, TA_AS_SHAPES, i).len);
+        const bool has_stacks = strcmp(python_recorded(diff, in), "yes") == 0;
+        diff->recorded[side] = (has_ops(in) ? DIFF_RECORDED_OPS : 0U) |
+                               (has_shapes ? DIFF_RECORDED_SHAPES : 0U) |
+                               (has_stacks ? DIFF_RECORDED_STACKS : 0U);
+    }
+    diff_find_recorded(diff);
+}
+
 static bool add(struct diff *diff, struct ta_section_builder *out)
 {
     struct doubts doubts = {"", 0};
+    find_recorded(diff);
     say_setting(diff);
     add_keys(diff, out, &doubts);
     add_tags(diff, out, &doubts);
@@ -500,7 +523,14 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
         shared = shared_time(&diff->ops);
     if (shared < 0)
         shared = diff->shared_loops;
-    const bool no = shared >= 0 && shared < LEAST_SHARED;
+    const char *before = format(diff, &diff->in[TA_DIFF_BASE]);
+    const char *after = format(diff, &diff->in[TA_DIFF_NEW]);
+    const bool is_other_format = before && after && strcmp(before, after) != 0;
+    const bool no = shared >= 0 && shared < (is_other_format ? ENOUGH_SHARED : LEAST_SHARED);
+    if (is_other_format) {
+        diff->formats[TA_DIFF_BASE] = before;
+        diff->formats[TA_DIFF_NEW] = after;
+    }
     diff->shared = shared;
     diff->is_alien = no;
     diff->is_doubtful = doubts.n > 0;

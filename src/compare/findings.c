@@ -245,8 +245,9 @@ static void add_news(struct diff *diff, struct ta_section_builder *out, const st
 static void add_all_news(struct diff *diff, const struct pairs *pairs)
 {
     struct ta_section_builder *out = ta_report_open_section(diff->out, "findings", "");
+    /* Of runs that were recorded differently others may be about the recording. */
     const size_t told = (size_t)(diff->offload.sign != 0) + (size_t)(diff->slowed > 0);
-    size_t left = SHOWN_MOST - told;
+    size_t left = diff->is_recorders ? 0 : SHOWN_MOST - told;
     for (size_t i = 0; i < pairs->n && left; i++) {
         const enum news news = news_of(diff, &pairs->at[i]);
         if (news == NO_NEWS)

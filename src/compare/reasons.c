@@ -99,8 +99,24 @@ static bool split_pair(struct ta_slice name, struct ta_slice *old, struct ta_sli
     return true;
 }
 
+/* All idle time: causes are no two of a kind where one run recorded more of the host. */
+static struct diff_clause clause_of_all_idle(struct diff *diff)
+{
+    double ns[TA_DIFF_SIDES] = {0, 0};
+    for (size_t i = 0; i < diff->n_bars; i++)
+        for (int side = 0; side < TA_DIFF_SIDES; side++)
+            if (ta_slice_equal(diff->bars[i].kind, TA_LIT("idle")))
+                ns[side] += diff_per_unit(diff, side, diff->bars[i].ns[side]);
+    return (struct diff_clause){
+        .what = "idle time of the GPU",
+        .does = diff_instead(diff, "is", ns[TA_DIFF_BASE], ns[TA_DIFF_NEW], TA_UNIT_NS),
+        .ns = ns[TA_DIFF_NEW] - ns[TA_DIFF_BASE]};
+}
+
 static struct diff_clause clause_of_idle(struct diff *diff, const struct diff_cause *cause)
 {
+    if (diff->recorded_text)
+        return clause_of_all_idle(diff);
     const bool is_part = cause->part.len > 0;
     const char *why = idle_for(diff, is_part ? cause->part : cause->name);
     const char *change =
@@ -353,10 +369,11 @@ static struct diff_clause find_reason(struct diff *diff, double whole)
     if (clause.what || diff->phases.task)
         return clause;
     clause = clause_of_cause(diff, cause);
-    clause.ns = ta_slice_equal(cause->kind, diff_all_ranks)
-                    ? (double)NAN
-                    : cause->ns[TA_DIFF_NEW] - cause->ns[TA_DIFF_BASE] +
-                          (cause->also_ns[TA_DIFF_NEW] - cause->also_ns[TA_DIFF_BASE]);
+    if (ta_slice_equal(cause->kind, diff_all_ranks))
+        clause.ns = (double)NAN;
+    else if (clause.ns == 0)
+        clause.ns = cause->ns[TA_DIFF_NEW] - cause->ns[TA_DIFF_BASE] +
+                    (cause->also_ns[TA_DIFF_NEW] - cause->also_ns[TA_DIFF_BASE]);
     return clause;
 }
 

@@ -118,6 +118,12 @@ const char *diff_size_tokens_text(struct diff *diff, const struct diff_size size
 {
     const bool known = sizes[TA_DIFF_BASE].image_tokens > 0 && sizes[TA_DIFF_NEW].image_tokens > 0;
     const double ratio = diff_size_tokens(sizes), times = ratio < 1 ? 1 / ratio : ratio;
-    return ta_arena_printf(&diff->arena, "%.*f× %s %s", times < 10 && times != rint(times) ? 1 : 0,
-                           times, ratio < 1 ? "fewer" : "more", known ? "image tokens" : "pixels");
+    /* Longer videos that are made block by block may have fewer in each pass. */
+    const bool is_other_way =
+        (ratio < 1) != (sizes[TA_DIFF_NEW].frames < sizes[TA_DIFF_BASE].frames) &&
+        sizes[TA_DIFF_NEW].frames != sizes[TA_DIFF_BASE].frames;
+    return ta_arena_printf(&diff->arena, "%.*f× %s %s%s",
+                           times < 10 && times != rint(times) ? 1 : 0, times,
+                           ratio < 1 ? "fewer" : "more", known ? "image tokens" : "pixels",
+                           is_other_way ? " a pass" : "");
 }

@@ -10,12 +10,16 @@
 #include "compare/figures.h"
 #include "report/report.h"
 #include "report/unit.h"
+#include "report/words.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 
-enum { TIMES = 10, KIND_MOST = 32 };
+enum { KIND_MOST = 32 };
+
+/* From this change on percent are hard to read. */
+#define TIMES 3.0
 
 /* Steps vary more than windows: a median that changes by less says nothing against them. */
 #define STEP_SHARE 0.01
@@ -84,7 +88,9 @@ static void put_change(const struct diff *diff, const struct compared *compared,
     PUT(text, " %s",
         diff_instead((struct diff *)diff, "takes", compared->ns[TA_DIFF_BASE],
                      compared->ns[TA_DIFF_NEW], TA_UNIT_NS));
-    if (share >= TIMES) /* thousands of percent are hard to read */
+    if (share >= TIMES && share < 9)
+        PUT(text, ": %.1f times as long", 1 + share);
+    else if (share >= TIMES)
         PUT(text, ": %s times as long", ta_unit_format(change, rint(1 + share), TA_UNIT_COUNT));
     else if (has_runs(diff) && diff->change == TA_CHANGE_INCONCLUSIVE)
         PUT(text, ": %s %s, which may be noise", ta_unit_format(change, fabs(share), TA_UNIT_RATIO),
@@ -259,6 +265,8 @@ static void put_notes(struct diff *diff, bool is_none, struct text *text)
             ta_unit_format(share, diff->shared, TA_UNIT_RATIO));
     if (diff->phases.steps && !is_none && !says_steps(&diff->phases))
         PUT(&notes, "%s%s", notes.at[0] ? "; " : "", diff->phases.steps);
+    if (diff->recorded_text && !is_none)
+        PUT(&notes, "%s%s", notes.at[0] ? "; " : "", diff->recorded_text);
     if (diff->apart && !is_none)
         PUT(&notes, "%sthe runs differ in %s", notes.at[0] ? "; " : "", diff->apart);
     if (notes.at[0])
@@ -307,6 +315,40 @@ static struct diff_said sentences(struct diff *diff, struct text *first, struct 
         .second = second->at[0] ? ta_arena_printf(&diff->arena, "%s.", second->at) : NULL};
 }
 
+/* What has nothing in common: "a warm up and a run have", "the baseline is of the format …". */
+static const char *aliens(struct diff *diff)
+{
+    const char *kinds[TA_DIFF_SIDES];
+    if (find_kinds(diff, kinds))
+        return ta_arena_printf(&diff->arena, "a %s and a %s have", kinds[TA_DIFF_BASE],
+                               kinds[TA_DIFF_NEW]);
+    if (diff->formats[TA_DIFF_BASE]) {
+        char before[TA_WORD_TEXT_MAX], after[TA_WORD_TEXT_MAX];
+        const struct ta_slice base = ta_word_text(ta_slice_of(diff->formats[TA_DIFF_BASE]), before);
+        const struct ta_slice new = ta_word_text(ta_slice_of(diff->formats[TA_DIFF_NEW]), after);
+        return ta_arena_printf(&diff->arena, "files of two formats (%.*s, %.*s) have",
+                               (int)base.len, base.ptr, (int)new.len, new.ptr);
+    }
+    return "they have";
+}
+
+static struct diff_said alien(struct diff *diff, int64_t base, int64_t new)
+{
+    struct diff_two two;
+    const char *what = aliens(diff), *little = diff->shared > 0 ? "little" : "nothing";
+    diff_two(&two, (double)base, (double)new, TA_UNIT_NS);
+    if (base == TA_MISSING || new == TA_MISSING)
+        return (struct diff_said){ta_arena_printf(&diff->arena,
+                                                  "The runs cannot be compared: %s %s in common.",
+                                                  what ? what : "they have", little),
+                                  NULL};
+    return (struct diff_said){
+        ta_arena_printf(&diff->arena,
+                        "The runs cannot be compared: %s %s in common (%s before, %s after).",
+                        what ? what : "they have", little, two.before, two.after),
+        NULL};
+}
+
 /* Of runs that took no time, as far as is known, loops, devices or memory may say something. */
 static struct diff_said untimed(struct diff *diff)
 {
@@ -320,29 +362,12 @@ static struct diff_said untimed(struct diff *diff)
         return sentences(diff, &first, &second);
     }
     if (diff->is_alien)
-        return (struct diff_said){"The runs cannot be compared: they have nothing in common.",
-                                  NULL};
+        return alien(diff, TA_MISSING, TA_MISSING);
     if (!diff_say_memory(diff, &said))
         return (struct diff_said){"Nothing in the input says how long the runs took.", NULL};
     PUT(&first, "%s", said.first);
     PUT(&second, "%s", said.second ? said.second : "");
     return sentences(diff, &first, &second);
-}
-
-static struct diff_said alien(struct diff *diff, int64_t base, int64_t new)
-{
-    const char *kinds[TA_DIFF_SIDES];
-    struct diff_two two;
-    diff_two(&two, (double)base, (double)new, TA_UNIT_NS);
-    const char *what = find_kinds(diff, kinds)
-                           ? ta_arena_printf(&diff->arena, "a %s and a %s have",
-                                             kinds[TA_DIFF_BASE], kinds[TA_DIFF_NEW])
-                           : "they have";
-    return (struct diff_said){
-        ta_arena_printf(&diff->arena,
-                        "The runs cannot be compared: %s nothing in common (%s before, %s after).",
-                        what ? what : "they have", two.before, two.after),
-        NULL};
 }
 
 static void note_time(struct diff *diff, const struct compared *compared)

@@ -88,6 +88,11 @@ const char *ta_unit_name(enum ta_unit unit)
     return units[unit].name;
 }
 
+bool ta_unit_is_change(enum ta_unit unit)
+{
+    return units[unit].is_change;
+}
+
 bool ta_unit_is_symbol(struct ta_slice word)
 {
     for (size_t i = 0; word.len && i < sizeof units / sizeof *units; i++) {
@@ -236,6 +241,18 @@ static char *put_plain(char *at, double value, const struct prefix *prefix, bool
     else
         at = ta_decimal_put_fixed(at, &d);
     return symbol ? put_symbol(at, prefix->symbol) : at;
+}
+
+char *ta_unit_format_change(char text[TA_UNIT_TEXT_MAX], double change, double before, double after,
+                            enum ta_unit unit)
+{
+    if (!isfinite(change) || !isfinite(before) || !isfinite(after))
+        return ta_unit_format(text, change, unit);
+    const struct prefix own = prefix_for(fabs(change), unit);
+    const struct prefix first = shared_prefix(before, after, unit);
+    const struct prefix second = shared_prefix(after, before, unit);
+    const struct prefix largest = first.scale > second.scale ? first : second;
+    return put_value(text, change, unit, own.scale > largest.scale ? largest : own);
 }
 
 char *ta_unit_format_pair(char text[TA_UNIT_PAIR_MAX], double before, double after,

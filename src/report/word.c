@@ -158,11 +158,12 @@ struct ta_slice ta_word_text(struct ta_slice word, char buffer[TA_WORD_TEXT_MAX]
     return (struct ta_slice){buffer, out.n};
 }
 
-/* The value of the other side of a comparison, such as "new_ns" for "base_ns", in the same row; NaN
- * without one. */
-static double other_side(const struct ta_table *table, size_t row, size_t column)
+static const char *const sides[] = {"base", "new"};
+
+/* The column of the other side of a comparison, such as "new_ns" for "base_ns"; SIZE_MAX without
+ * one. */
+static size_t other_side(const struct ta_table *table, size_t column)
 {
-    static const char *const sides[] = {"base", "new"};
     const char *key = table->columns[column].key;
     char other[64];
     for (int side = 0; side < 2; side++) {
@@ -170,10 +171,41 @@ static double other_side(const struct ta_table *table, size_t row, size_t column
         if (strncmp(key, sides[side], n) != 0 || (key[n] != '\0' && key[n] != '_'))
             continue;
         snprintf(other, sizeof other, "%s%s", sides[!side], key + n);
-        const size_t at = ta_table_column(table, other);
-        return at == SIZE_MAX ? NAN : ta_cell_number(ta_table_cell(table, row, at), NAN);
+        return ta_table_column(table, other);
     }
-    return NAN;
+    return SIZE_MAX;
+}
+
+/* The columns whose difference a change is: the first two of such a unit. */
+static bool find_sides(const struct ta_table *table, size_t row, size_t column, size_t at[2])
+{
+    const char *unit = ta_unit_name(ta_table_unit(table, row, column));
+    for (at[0] = 0; at[0] < table->n_columns; at[0]++) {
+        at[1] = other_side(table, at[0]);
+        if (at[1] != SIZE_MAX && strcmp(ta_unit_name(ta_table_unit(table, row, at[0])), unit) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Values of both sides have one unit, and their difference has no larger one. */
+static char *compared_text(const struct ta_table *table, size_t row, size_t column,
+                           char buffer[TA_UNIT_TEXT_MAX])
+{
+    const enum ta_unit unit = ta_table_unit(table, row, column);
+    const double value = ta_cell_number(ta_table_cell(table, row, column), NAN);
+    const size_t other = other_side(table, column);
+    size_t at[2];
+    if (!ta_column_is_number(&table->columns[column]) || unit == TA_UNIT_NONE || isnan(value))
+        return NULL;
+    if (other != SIZE_MAX)
+        return ta_unit_format_compared(buffer, value,
+                                       ta_cell_number(ta_table_cell(table, row, other), NAN), unit);
+    if (!ta_unit_is_change(unit) || !find_sides(table, row, column, at))
+        return NULL;
+    return ta_unit_format_change(buffer, value,
+                                 ta_cell_number(ta_table_cell(table, row, at[0]), NAN),
+                                 ta_cell_number(ta_table_cell(table, row, at[1]), NAN), unit);
 }
 
 struct ta_slice ta_table_text(const struct ta_table *table, size_t row, size_t column,
@@ -182,11 +214,6 @@ struct ta_slice ta_table_text(const struct ta_table *table, size_t row, size_t c
     const struct ta_cell *cell = ta_table_cell(table, row, column);
     if (cell->kind == TA_CELL_TEXT && table->columns[column].type == TA_TYPE_WORD)
         return ta_word_text(cell->text, buffer);
-    const enum ta_unit unit = ta_table_unit(table, row, column);
-    const double other = ta_column_is_number(&table->columns[column]) && unit != TA_UNIT_NONE
-                             ? other_side(table, row, column)
-                             : NAN;
-    const double value = isnan(other) ? NAN : ta_cell_number(cell, NAN);
-    return isnan(value) ? ta_cell_text(cell, unit, buffer)
-                        : ta_slice_of(ta_unit_format_compared(buffer, value, other, unit));
+    const char *text = compared_text(table, row, column, buffer);
+    return text ? ta_slice_of(text) : ta_cell_text(cell, ta_table_unit(table, row, column), buffer);
 }

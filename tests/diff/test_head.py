@@ -175,8 +175,8 @@ class Head(unittest.TestCase):
                  self.write_hosts("b", 900, other, times=40, category="python_function"))
         self.compare(*sides)
         self.assertRegex(self.headline,
-            r"\S+ % slower \(.*only \S+ % of the time is in work that both runs have; the "
-            r"runs differ in recorded Python stacks\)")
+            r"\S+ % slower \(.*only \S+ % of the time is in work that both runs have; only "
+            r"the baseline recorded operators and input shapes, only the new run Python stacks\)")
 
     def test_one_for_another(self):
         """What took the place of another is told with the times of both."""

@@ -28,19 +28,22 @@ WORK = {GEMM: "GEMM", ADD: "pointwise and norm", NORM: "pointwise and norm",
         TRITON: "fused (Triton)"}
 
 
-def trace(path, kernels, layers=50, gap_us=2.0, tags=None):
-    """Kernels of one stream, each launched early enough; every layer runs all of them."""
+def trace(path, kernels, layers=50, gap_us=2.0, with_ops=False, ahead_us=20):
+    """Kernels of one stream, each launched some time ahead; every layer runs all of them."""
     events, at, number = [], 100.0, 0
     for _ in range(layers):
         for name, dur in kernels:
             number += 1
             events += [
                 {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
-                 "ts": round(at - 20, 3), "dur": 1, "args": {"correlation": number}},
+                 "ts": round(at - ahead_us, 3), "dur": 1, "args": {"correlation": number}},
                 {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": round(at, 3),
                  "dur": dur, "args": {"device": 0, "stream": 7, "correlation": number}}]
+            if with_ops:
+                events.append({"ph": "X", "cat": "cpu_op", "name": "aten::op", "pid": 1, "tid": 1,
+                               "ts": round(at - ahead_us - 1, 3), "dur": 3})
             at += dur + gap_us
-    path.write_text(json.dumps({"traceEvents": events, **(tags or {})}), encoding="utf-8")
+    path.write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
     return path
 
 
@@ -157,6 +160,34 @@ class Slower(unittest.TestCase):
         self.assertIn("1.50 times (60 µs instead of 40 µs each)", finding["title"])
         self.assertIn("data type", finding["advice"])
         self.check_kinds((before, after))
+
+    def test_recorded_differently(self):
+        """Where one run recorded operators, its longer idle time is the recorder's, and findings
+        that came or went are not told."""
+        kernels = [(GEMM, 40), (ADD, 10), (NORM, 20)]
+        plain = trace(self.folder / "a.json", kernels, gap_us=4, ahead_us=3)
+        more = trace(self.folder / "b.json", kernels, gap_us=60, ahead_us=3, with_ops=True)
+        verdict = self.compare(plain, more)
+        self.assertIn("only the new run recorded operators", verdict)
+        self.assertIn("idle time of the GPU, which is ", verdict)
+        self.assertEqual([finding["id"] for finding in self.diff.findings],
+                         ["recorded-differently"])
+        verdict = self.compare(more, plain)
+        self.assertIn("only the baseline recorded operators", verdict)
+        self.assertEqual(self.diff.findings[0]["id"], "recorded-differently")
+        # Of the run with more recorded that is faster nothing is explained.
+        slow = trace(self.folder / "c.json", kernels, gap_us=200, ahead_us=3)
+        self.compare(slow, more)
+        self.assertFalse([f for f in self.diff.findings if f["id"] == "recorded-differently"])
+
+    def test_other_formats(self):
+        """A trace and a dump are no two runs to compare, and that is said first."""
+        verdict = self.compare(trace(self.folder / "a.json", [(GEMM, 40)]),
+                               run(self.folder / "b", 45.0, 8396.8))
+        self.assertTrue(verdict.startswith("The runs cannot be compared: files of two formats "
+                                           "(Chrome trace, FramePack report) have nothing in "
+                                           "common"), verdict)
+        self.assertEqual(self.diff.findings, [])
 
     def test_more_calls(self):
         """More calls are more work, which is no slower."""

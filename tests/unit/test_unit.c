@@ -244,6 +244,19 @@ static void compared_values_share_a_unit(void **state)
     }
 }
 
+/* "+8.61 min" does not come next to seconds. */
+static void changes_have_no_larger_unit(void **state)
+{
+    (void)state;
+    char text[TA_UNIT_TEXT_MAX];
+    assert_string_equal(ta_unit_format_change(text, 516e9, 109e9, 625e9, TA_UNIT_NS_CHANGE),
+                        "+516 s");
+    assert_string_equal(ta_unit_format_change(text, 368e3, 319e6, 319.368e6, TA_UNIT_NS_CHANGE),
+                        "+368 µs");
+    assert_string_equal(ta_unit_format_change(text, -30e9, 200e9, 170e9, TA_UNIT_NS_CHANGE),
+                        "-30.0 s");
+}
+
 static void symbols_are_known(void **state)
 {
     (void)state;
@@ -258,11 +271,17 @@ static void symbols_are_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(people_read_three_digits), cmocka_unit_test(extremes_fit),
-        cmocka_unit_test(not_finite_is_empty),      cmocka_unit_test(ticks_share_a_prefix),
-        cmocka_unit_test(doubles_read_back),        cmocka_unit_test(few_decimals),
-        cmocka_unit_test(locale_does_not_matter),   cmocka_unit_test(names_are_those_of_the_schema),
-        cmocka_unit_test(symbols_are_known),        cmocka_unit_test(compared_values_share_a_unit),
+        cmocka_unit_test(people_read_three_digits),
+        cmocka_unit_test(extremes_fit),
+        cmocka_unit_test(not_finite_is_empty),
+        cmocka_unit_test(ticks_share_a_prefix),
+        cmocka_unit_test(doubles_read_back),
+        cmocka_unit_test(few_decimals),
+        cmocka_unit_test(locale_does_not_matter),
+        cmocka_unit_test(names_are_those_of_the_schema),
+        cmocka_unit_test(symbols_are_known),
+        cmocka_unit_test(compared_values_share_a_unit),
+        cmocka_unit_test(changes_have_no_larger_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
