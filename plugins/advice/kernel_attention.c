@@ -259,8 +259,9 @@ static const char *why_of(struct ta_advice *advice, const struct ta_refs *in, en
                      "The inputs of attention are %.*s with a head size of %.0f, which "
                      "fused kernels take.",
                      (int)type.len, type.ptr, head)
-               : ta_advice_printf(advice, "The inputs of attention are %.*s.", (int)type.len,
-                                  type.ptr);
+           : cause == MATH ? ta_advice_printf(advice, "The inputs of attention are %.*s.",
+                                              (int)type.len, type.ptr)
+                           : NULL;
 }
 
 /* Whether scaled_dot_product_attention itself took the way of separate kernels. */

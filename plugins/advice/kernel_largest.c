@@ -41,6 +41,7 @@ enum {
     BOUND,
     BOUND_SHARE,
     ATTENTION_BACKEND,
+    RECORDED,
     RUN
 };
 
@@ -68,6 +69,7 @@ static const struct ta_ref reads[] = {
     [BOUND] = {"run.bound", "bound"},
     [BOUND_SHARE] = {"run.bound", "share"},
     [ATTENTION_BACKEND] = {"attention.calls", "backend"},
+    [RECORDED] = {"recording.overhead", "part"},
     KERNEL_RUN_READS(RUN),
 };
 
@@ -168,6 +170,15 @@ static bool has_few_rows(struct ta_slice name)
     return false;
 }
 
+/* Whether shapes were recorded, though not of what launches this kernel. */
+static bool has_shapes(const struct ta_refs *in)
+{
+    for (size_t row = 0; row < ta_ref_rows(in, RECORDED); row++)
+        if (ta_ref_reads(in, RECORDED, row, "shapes of inputs"))
+            return true;
+    return false;
+}
+
 /* What to try with a kernel. */
 static const char *what_to_do(const struct ta_refs *in, size_t kernel, struct ta_slice name)
 {
@@ -189,6 +200,10 @@ static const char *what_to_do(const struct ta_refs *in, size_t kernel, struct ta
     if (ta_look_sum(in, &graphs, TA_MISSING) >= 0.5)
         return "Record one step without graphs and with record_shapes=True: the sizes show what "
                "the kernel reaches of the peak.";
+    if ((ta_ref_reads(in, KIND, kernel, "gemm") || ta_ref_reads(in, KIND, kernel, "conv")) &&
+        has_shapes(in))
+        return "Let torch.compile(mode=\"max-autotune\") compare kernels for these sizes, or try a "
+               "narrower type.";
     if (ta_ref_reads(in, KIND, kernel, "gemm") || ta_ref_reads(in, KIND, kernel, "conv"))
         return "Record with record_shapes=True: the sizes show what the kernel reaches of the "
                "peak.";

@@ -340,8 +340,8 @@ static void say_finding(struct ta_line *line, const struct ta_finding *worst, bo
 {
     ta_say(line, "%s.",
            worst    ? worst->title
-           : slowed ? "No rule found anything else worth changing"
-                    : "No rule found anything worth changing");
+           : slowed ? "No rule found other time to save"
+                    : "No rule found time to save");
 }
 
 /* Whether what the devices were busy says more than the finding does: it is about kernels, or not

@@ -61,6 +61,9 @@ static size_t largest(const struct ta_refs *in, size_t column, bool lone)
     return most;
 }
 
+/* Reads as 100 %. */
+#define ALL 0.9995
+
 /* "vae_decode takes 66.1 % of the session (8.00 s of 12.1 s)." */
 static void say_share(struct ta_line *line, const struct ta_refs *in, size_t row, const char *what)
 {
@@ -72,7 +75,7 @@ static void say_share(struct ta_line *line, const struct ta_refs *in, size_t row
     ta_unit_format(share, of, TA_UNIT_RATIO);
     ta_unit_format(whole, ns / of, TA_UNIT_NS);
     const char *all = ta_share_words(in, SHARE_OF, row, SESSION_RANK, SESSION_KIND, words);
-    if (ta_ref_reads(in, SHARE_OF, row, "sum") && of >= 1)
+    if (ta_ref_reads(in, SHARE_OF, row, "sum") && of >= ALL)
         ta_say(line, "%s takes %s; no other stage was timed.", what, total);
     else if (ta_ref_reads(in, SHARE_OF, row, "sum"))
         ta_say(line, "%s takes %s of %s (%s).", what, share, all, total);

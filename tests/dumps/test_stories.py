@@ -18,11 +18,11 @@ HEAD = ("timestamp, index, name, clocks.current.sm [MHz], clocks.max.sm [MHz], "
         "clocks_event_reasons.sw_thermal_slowdown\n")
 
 
-def stages(rank):
+def stages(rank, name):
     took = 150.0 if rank == LATE else 100.0
     return "scope,rank,pid,step,stage,cpu_ms\n" + "".join(
-        "engine,%d,1,%d,forward,%.1f\nengine,%d,1,%d,total,%.1f\n" % (rank, i, took, rank, i,
-                                                                    took + 1)
+        "engine,%d,1,%d,%s,%.1f\nengine,%d,1,%d,total,%.1f\n" % (rank, i, name, took, rank, i,
+                                                               took + 1)
         for i in range(20))
 
 
@@ -37,10 +37,11 @@ def samples(hot):
     return lines
 
 
-def findings(hot):
+def findings(hot, stage="forward"):
     with tempfile.TemporaryDirectory(prefix="stories-") as folder:
         for rank in range(RANKS):
-            pathlib.Path(folder, "stage_timing.rank%d.csv" % rank).write_text(stages(rank))
+            pathlib.Path(folder, "stage_timing.rank%d.csv" % rank).write_text(
+                stages(rank, stage))
         if hot is not None:
             pathlib.Path(folder, "smi.csv").write_text(samples(hot))
         done = subprocess.run([PROGRAM, "--no-config", "report", "-q", "--json", folder],
@@ -54,6 +55,14 @@ def findings(hot):
 class Stories(unittest.TestCase):
     def test_late_without_a_reason(self):
         self.assertIn("late-rank", findings(None))
+
+    def test_work_of_the_host_is_looked_for_on_the_host(self):
+        """Nobody saves time by looking at a clock that does not matter, or by looking alone."""
+        for stage, is_host in (("forward", False), ("prepare_sample", True)):
+            found = findings(None, stage)["late-rank"]
+            self.assertEqual("CPU of rank 2" in found["advice"], is_host, found["advice"])
+            self.assertEqual("nvidia-smi" in found["advice"], not is_host, found["advice"])
+            self.assertEqual(found["saving_ns"]["low"], 0)
 
     def test_hot_is_why_it_is_late(self):
         alone, both = findings(None)["late-rank"], findings({LATE})
