@@ -102,7 +102,8 @@ static void advise_some(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
             .id = "host-collectives",
             .rule = "host_collectives",
             .title = ta_advice_printf(
-                advice, "%s waits in %s of the host: no operator runs for %s of the run (%s)",
+                advice,
+                "%s waits in %s of the host for %s of the run (%s), with no operator running",
                 is_alone ? "The program"
                          : ta_advice_printf(advice, "Rank %lld",
                                             (long long)ta_ref_rank(in, TIME, share.row)),

@@ -297,7 +297,7 @@ static struct texts uncached(const struct ta_refs *in, struct ta_advice *advice,
     return (struct texts){
         .title = ta_advice_printf(advice,
                                   "The driver allocates and frees memory for each tensor%s, which "
-                                  "takes %s",
+                                  "takes the host %s",
                                   owner, sums),
         .why = ta_advice_printf(
             advice,

@@ -71,7 +71,7 @@ static const struct {
 
 /* From this share on nothing but set-up was recorded, and from this one of it a cause is named. */
 #define ALL 0.85
-#define PART 0.2
+#define PART 0.1
 
 /* Set-up of a device, by cause. */
 struct setup {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The key figures of a run, made from the tables of the other analyses. */
+#include "lib/damage.h"
+
 #include <traceanalyze/analysis.h>
 
 #include <math.h>
@@ -39,7 +41,9 @@ enum {
     IDLE_OWNER,
     IDLE_NS,
     EDGE_CAUSE,
-    EDGE_NS
+    EDGE_NS,
+    DAMAGE,
+    DAMAGE_SHARE
 };
 
 static const struct ta_ref reads[] = {
@@ -76,6 +80,8 @@ static const struct ta_ref reads[] = {
     [IDLE_NS] = {"gpu_idle.by_owner", "total_ns"},
     [EDGE_CAUSE] = {"gpu_idle.edges", "cause"},
     [EDGE_NS] = {"gpu_idle.edges", "total_ns"},
+    [DAMAGE] = {"health.damage", "damage"},
+    [DAMAGE_SHARE] = {"health.damage", "share"},
 };
 
 /* Sum of a column over all rows; 0 when it is not there. */
@@ -442,7 +448,10 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     if (window > 0) {
         const bool waits = total(in, WAIT_NS) > LEAST_WAIT * window;
         ta_word_scalar(out, &scalars[BUSY], ta_num(total(in, GPU_BUSY) / window),
-                       begins_inside(in, window) ? "Recorded GPU work" : NULL, NULL);
+                       begins_inside(in, window)                 ? "Recorded GPU work"
+                       : ta_lacks_work(in, DAMAGE, DAMAGE_SHARE) ? "GPU busy at least"
+                                                                 : NULL,
+                       NULL);
         ta_set_scalar(out, &scalars[COMPUTE], ta_num(total(in, GPU_COMPUTE) / window));
         ta_word_scalar(out, &scalars[COMM], ta_num(total(in, GPU_COMM) / window),
                        waits ? "Waiting and communication" : NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How busy the devices were, what bounds the run, and the worst finding. */
+#include "lib/damage.h"
 #include "lib/kernel_words.h"
 #include "lib/lead.h"
 
@@ -190,20 +191,6 @@ static void say_bound(struct ta_line *line, const struct ta_refs *in)
     ta_say_on(line, " and %.*s", (int)second.len, second.ptr);
 }
 
-/* Whether the devices did more than was recorded of them. */
-static bool lacks_work(const struct ta_refs *in)
-{
-    enum { PERCENT = 2 };
-    for (size_t i = 0; i < ta_ref_rows(in, DAMAGE); i++) {
-        const struct ta_slice damage = ta_ref_text(in, DAMAGE, i);
-        if (!ta_slice_equal(damage, TA_LIT("overlong")) &&
-            !ta_slice_equal(damage, TA_LIT("out of order")) &&
-            ta_ref_number(in, DAMAGE_SHARE, i, 0) * 100 > PERCENT)
-            return true;
-    }
-    return false;
-}
-
 /* The part of the program's window in which devices run what was launched before the recording, and
  * nothing else. */
 static double share_before(const struct ta_refs *in)
@@ -325,7 +312,7 @@ static void say_use(struct ta_line *line, const struct ta_refs *in, const struct
     } else {
         ta_say(line, "T%s", gpus);
     }
-    ta_say_on(line, lacks_work(in) ? " at least" : "");
+    ta_say_on(line, ta_lacks_work(in, DAMAGE, DAMAGE_SHARE) ? " at least" : "");
     say_busy(line, in);
     const bool lists = computes && say_families(line, in);
     if (with_bound && (!worst || worst->gain == TA_GAIN_DEVICE))
@@ -348,7 +335,8 @@ static void say_finding(struct ta_line *line, const struct ta_finding *worst, bo
  * all of what the devices did is known. */
 static bool is_use_news(const struct ta_refs *in, const struct ta_finding *worst)
 {
-    return worst->gain == TA_GAIN_DEVICE || lacks_work(in) || share_before(in) >= CLOSE;
+    return worst->gain == TA_GAIN_DEVICE || ta_lacks_work(in, DAMAGE, DAMAGE_SHARE) ||
+           share_before(in) >= CLOSE;
 }
 
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)

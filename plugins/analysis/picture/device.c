@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One device: its window as one bar. */
+#include "lib/damage.h"
 #include "picture.h"
 
 /* Gives idle time to its causes. */
@@ -10,6 +11,10 @@ static void share_idle_time(const struct picture *picture, int64_t times[PICTURE
         picture_add_part(parts, ta_ref_text(picture->in, BOUND_NAME, i),
                          ta_ref_integer(picture->in, BOUND_TOTAL, i));
     picture_share_idle_time(times, parts);
+    if (ta_lacks_work(picture->in, DAMAGE, DAMAGE_SHARE)) {
+        times[PICTURE_UNSEEN] = times[PICTURE_UNKNOWN];
+        times[PICTURE_UNKNOWN] = 0;
+    }
 }
 
 bool picture_of_device(const struct picture *picture)

@@ -29,6 +29,7 @@ enum picture_class {
     PICTURE_EARLIER, /* work that was launched before the recording may still run */
     PICTURE_AFTER,   /* its last work */
     PICTURE_UNKNOWN, /* idle time whose cause was not recorded, beside causes that were */
+    PICTURE_UNSEEN,  /* the same in a recording that lacks work of the device */
     PICTURE_IDLE,
     PICTURE_COMPUTE,  /* all of a rank's, whatever computes */
     PICTURE_WAIT,     /* for other ranks */
@@ -98,6 +99,8 @@ enum {
     EDGE_CAUSE,
     EDGE_NS,
     TRUST,
+    DAMAGE,
+    DAMAGE_SHARE,
     STAGE_RANK,
     STAGE_NAME,
     STAGE_TIME,
