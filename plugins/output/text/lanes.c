@@ -291,23 +291,15 @@ static void begin_entry(const struct page *page, size_t columns, size_t *used)
     *used += (*used ? 3 : TEXT_INDENT) + columns;
 }
 
-/* "(all 4 ranks together)": what the shares are of where there are several lanes. */
 static void put_whole(const struct picture *picture, size_t *used)
 {
-    char text[64];
-    size_t lanes = 0;
-    bool are_ranks = true, are_gpus = false;
-    for (size_t i = 0; i < picture->n_lanes; i++) {
-        lanes += !picture->is_context[i];
-        are_ranks &= picture->is_context[i] || ta_slice_starts(picture->names[i], "rank ");
-        are_gpus |= ta_slice_has_any(picture->names[i], (const char *const[]){"GPU ", NULL});
-    }
-    if (lanes < 2 || !are_ranks)
+    struct ta_whole whole = {0};
+    char text[TA_WHOLE_MAX];
+    for (size_t i = 0; i < picture->n_lanes; i++)
+        if (!picture->is_context[i])
+            ta_whole_add(&whole, picture->names[i]);
+    if (!*ta_whole_text(&whole, text))
         return;
-    char all[32];
-    snprintf(all, sizeof all, "all %zu", lanes);
-    snprintf(text, sizeof text, "(%s %s together)", lanes == 2 ? "both" : all,
-             are_gpus ? "GPUs" : "ranks");
     begin_entry(picture->page, strlen(text), used);
     ta_puts(picture->page->out, text);
 }

@@ -5,6 +5,7 @@
  * A kind whose ink is TA_INK_BAND names stretches, such as phases, and one of TA_INK_GRID is the
  * rest: its segments say where something is, and the legend leaves it out. */
 #include "render/chart/layout.h"
+#include "report/tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -246,6 +247,21 @@ static size_t add_up(const struct lanes *lanes, struct total totals[KINDS_MOST],
 /* Shares of less are in the data alone. */
 static const double least_share = 0.005;
 
+/* What the shares of the legend are of, where it is not one lane. */
+static const char *whole_of(const struct lanes *lanes, char text[TA_WHOLE_MAX])
+{
+    struct ta_whole whole = {0};
+    for (size_t lane = 0; lane < lanes->n; lane++) {
+        size_t i = 0;
+        while (i < lanes->n_segments &&
+               (lanes->segments[i].lane != lane || lanes->segments[i].kind->ink == TA_INK_BAND))
+            i++;
+        if (i < lanes->n_segments)
+            ta_whole_add(&whole, ta_slice_of(lanes->names[lane]));
+    }
+    return ta_whole_text(&whole, text);
+}
+
 static double draw_legend(struct ta_layout *layout, const struct lanes *lanes, double y)
 {
     struct total totals[KINDS_MOST];
@@ -253,11 +269,13 @@ static double draw_legend(struct ta_layout *layout, const struct lanes *lanes, d
     double sum;
     const size_t kinds = add_up(lanes, totals, &sum);
     size_t n = 0;
+    bool has_shares = false;
     const char *parts = "";
     for (size_t i = 0; i < kinds; i++) {
         if (totals[i].time < least_share * sum)
             continue;
         const char *share = ta_pen_value(layout, totals[i].time / sum, TA_UNIT_RATIO);
+        has_shares |= *totals[i].kind->label != '\0';
         const char *label = *totals[i].kind->label
                                 ? ta_pen_printf(layout, "%s %s", totals[i].kind->label, share)
                                 : totals[i].named;
@@ -265,6 +283,9 @@ static double draw_legend(struct ta_layout *layout, const struct lanes *lanes, d
         parts = ta_pen_printf(layout, "%s%s%s", parts, n ? ", " : "", label);
         n++;
     }
+    char of[TA_WHOLE_MAX];
+    if (n && has_shares && *whole_of(lanes, of))
+        entries[n - 1].label = ta_pen_printf(layout, "%s %s", entries[n - 1].label, of);
     const char *whole = ta_pen_value(layout, lanes->to - lanes->from, lanes->unit);
     layout->summary = n ? ta_pen_printf(layout, "Of %s: %s.", whole, parts)
                         : ta_pen_printf(layout, "%zu parts of %s.", lanes->n_segments, whole);
