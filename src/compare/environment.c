@@ -342,6 +342,19 @@ static struct ta_cell text_or_null(const char *text)
     return text ? ta_text(ta_slice_of(text)) : ta_null();
 }
 
+/* Whether a value is the same on both sides.  Names of one device may say how it is known, or that
+ * it is virtual. */
+static bool is_same_value(const char *base, const char *new)
+{
+    static const char *const ends[] = {" (inferred)", " VF"};
+    const size_t n = strlen(base) < strlen(new) ? strlen(base) : strlen(new);
+    const char *rest = strlen(base) < strlen(new) ? new + n : base + n;
+    bool is_same = memcmp(base, new, n) == 0 && !*rest;
+    for (size_t i = 0; i < TA_LENGTH(ends); i++)
+        is_same |= memcmp(base, new, n) == 0 && strcmp(rest, ends[i]) == 0;
+    return is_same;
+}
+
 /* "on 8 ranks instead of 4", "on an H200 instead of an H100": what the runs ran on and in. */
 static void say_setting(struct diff *diff)
 {
@@ -355,7 +368,7 @@ static void say_setting(struct diff *diff)
     for (size_t i = 0; i < TA_LENGTH(all); i++) {
         const char *before = all[i].read(diff, base), *after = all[i].read(diff, new);
         char text[256];
-        if (!before || !after || strcmp(before, after) == 0 || strcmp(before, "unknown") == 0 ||
+        if (!before || !after || is_same_value(before, after) || strcmp(before, "unknown") == 0 ||
             strcmp(after, "unknown") == 0)
             continue;
         if (all[i].read == world_size)
@@ -396,7 +409,9 @@ static void add_keys(struct diff *diff, struct ta_section_builder *out, struct d
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const char *base = keys[i].read(diff, &diff->in[TA_DIFF_BASE]);
         const char *new = keys[i].read(diff, &diff->in[TA_DIFF_NEW]);
-        const char *status = !base || !new ? "unknown" : strcmp(base, new) ? "differs" : "same";
+        const char *status = !base || !new              ? "unknown"
+                             : is_same_value(base, new) ? "same"
+                                                        : "differs";
         if (!base && !new)
             continue;
         if (keys[i].is_caution && strcmp(status, "same") != 0)

@@ -77,7 +77,17 @@ static const char *idle_for(struct diff *diff, struct ta_slice cause)
                {"data loading", "data loading"},
                {"host collective", "collectives of the host"},
                {"launch latency", "launch latency"},
-               {"host computation", "computation on the host"}};
+               {"host computation", "computation on the host"},
+               {"began before the recording", "work from before the recording"},
+               {"launch not recorded", "launches that were not recorded"},
+               {"kernels not recorded", "kernels that were not recorded"},
+               {"within a graph", "gaps within graphs"},
+               {"micro gap", "gaps between queued kernels"},
+               {"queued, same stream", "gaps between queued kernels of a stream"},
+               {"queued, dependency", "queued work that waits for another stream"},
+               {"out of order", "kernels recorded out of order"},
+               {"late start", "a late start"},
+               {"profiler", "the profiler"}};
     for (size_t i = 0; i < TA_LENGTH(all); i++)
         if (ta_slice_equal(cause, ta_slice_of(all[i].cause)))
             return all[i].words;
@@ -207,7 +217,9 @@ static struct diff_clause clause_of_cause(struct diff *diff, const struct diff_c
         .does = ta_arena_printf(&diff->arena, "%s%s%s%s", text_of(replaced), text_of(change),
                                 cause->is_clock ? ", all alike (device or clock)"
                                 : ta_slice_equal(cause->kind, diff_all_ranks) ? " on all ranks"
-                                                                              : "",
+                                : ta_slice_equal(cause->kind, TA_LIT("comm"))
+                                    ? ", with its wait for other ranks"
+                                    : "",
                                 of_calls(diff, cause)),
         .is_plural = is_kernels};
 }

@@ -33,6 +33,8 @@ static const char *list_of(struct diff *diff, unsigned set)
 void diff_find_recorded(struct diff *diff)
 {
     const unsigned base = diff->recorded[TA_DIFF_BASE], new = diff->recorded[TA_DIFF_NEW];
+    if (((base ^ new) & ~(unsigned)DIFF_RECORDED_SHAPES) == 0)
+        return; /* which cost little by themselves */
     const char *more = list_of(diff, new & ~base), *less = list_of(diff, base & ~new);
     if (more && less)
         diff->recorded_text = ta_arena_printf(
@@ -66,8 +68,8 @@ static bool explains(const struct diff *diff, double idle)
 static bool add(struct diff *diff, struct ta_section_builder *out)
 {
     const double idle = idle_change(diff);
-    if (!diff->recorded_text || diff->is_alien || diff->n_bars == 0 || !explains(diff, idle) ||
-        ta_report_kind(diff->out) != TA_REPORT_DIFF)
+    if (!diff->recorded_text || diff->is_alien || diff->is_other_work || diff->n_bars == 0 ||
+        !explains(diff, idle) || ta_report_kind(diff->out) != TA_REPORT_DIFF)
         return true;
     char time[TA_UNIT_TEXT_MAX];
     const char *title = ta_arena_printf(&diff->arena, "Recording explains part of the change: %s",

@@ -18,8 +18,9 @@
 
 enum { KIND_MOST = 32 };
 
-/* From this change on percent are hard to read. */
+/* From these changes on percent are hard to read. */
 #define TIMES 3.0
+#define FRACTION (-0.9)
 
 /* Steps vary more than windows: a median that changes by less says nothing against them. */
 #define STEP_SHARE 0.01
@@ -92,6 +93,9 @@ static void put_change(const struct diff *diff, const struct compared *compared,
         PUT(text, ": %.1f times as long", 1 + share);
     else if (share >= TIMES)
         PUT(text, ": %s times as long", ta_unit_format(change, rint(1 + share), TA_UNIT_COUNT));
+    else if (share <= FRACTION && share > -1)
+        PUT(text, ": %s times as fast",
+            ta_unit_format(change, rint(1 / (1 + share)), TA_UNIT_COUNT));
     else if (has_runs(diff) && diff->change == TA_CHANGE_INCONCLUSIVE)
         PUT(text, ": %s %s, which may be noise", ta_unit_format(change, fabs(share), TA_UNIT_RATIO),
             share > 0 ? "more" : "less");

@@ -156,8 +156,9 @@ static const struct ta_column bars_columns[] = {BAR_COLUMNS_FROM(TERM)};
 #define WATERFALL(title_of_it)                                                                     \
     {                                                                                              \
         .id = "diff-waterfall", .title = title_of_it,                                              \
-        .caption =                                                                                 \
-            "From the time before to the time after; the changes add up to the difference.",       \
+        .caption = "From the time before to the time after, of the rank whose window is longest "  \
+                   "in each run; "                                                                 \
+                   "the changes add up to the difference.",                                        \
         .kind = TA_CHART_WATERFALL, .label = {&bars_columns[TERM]},                                \
         .y = {{&bars_columns[BASE], "before", TA_INK_IDLE},                                        \
               {&bars_columns[NEW], "after", TA_INK_IDLE},                                          \
@@ -561,7 +562,7 @@ static bool add_longest(struct diff *diff, struct ta_section_builder *out,
             add_bars(diff, out, true, &couple);
     }
     add_bars(diff, out, false, longest);
-    if (has_classes ? couple.n_shown : longest->n_shown)
+    if (!diff->is_alien && (has_classes ? couple.n_shown : longest->n_shown))
         ta_draw(out, has_classes ? &classes : &bars, picture_of(diff));
     return true;
 }

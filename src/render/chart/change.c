@@ -237,7 +237,7 @@ static size_t count_steps(struct ta_layout *layout, const struct fall *fall, dou
 /* Steps that are small against the totals could not be seen on an axis from zero. */
 static double origin_of(double low, double high)
 {
-    static const double small = 0.4, around = 0.5;
+    static const double small = 0.2, around = 0.5;
     const double range = high - low;
     return low > 0 && range > 0 && range < small * high ? fmax(0, low - around * range) : 0;
 }
