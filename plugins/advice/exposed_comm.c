@@ -235,28 +235,28 @@ static const char *comes_last(const struct ta_refs *in, struct ta_advice *advice
                             ta_ref_number(in, COLLECTIVES, row, 0));
 }
 
-/* "Rank 1 is slow: its GPU computes 50.0 % longer than the others, which wait for it in
- * collectives, rank 0 for 20.3 % of the run (12.0 ms)" */
+/* "Rank 1 is slow: its GPU computes 50.0 % longer than rank 0, which waits for it in collectives
+ * for 20.3 % of the run (12.0 ms)" */
 static const char *waiting_title(const struct ta_refs *in, struct ta_advice *advice,
                                  const struct late *late, double rank, const char *time)
 {
     const bool is_pair = ta_ref_rows(in, RANK) == 2;
+    const char *whole =
+        is_pair ? ta_advice_printf(advice, "rank %.0f, which waits for it in collectives for %s",
+                                   rank, time)
+                : ta_advice_printf(advice,
+                                   "the others, which wait for it in collectives, rank %.0f for %s",
+                                   rank, time);
     if (late->row == SIZE_MAX)
         return ta_advice_printf(advice,
                                 "Ranks take turns in being late to collectives: rank %.0f waits %s",
                                 rank, time);
     if (isnan(late->longer))
-        return ta_advice_printf(advice, "Rank %.0f %s: %s, rank %.0f for %s", late->rank,
-                                comes_last(in, advice, late->row),
-                                is_pair ? "the other one waits for it" : "the others wait for it",
-                                rank, time);
-    return ta_advice_printf(advice,
-                            "Rank %.0f is slow: its GPU computes %s longer than %s in collectives, "
-                            "rank %.0f for %s",
+        return ta_advice_printf(advice, "Rank %.0f %s: rank %.0f waits for it for %s", late->rank,
+                                comes_last(in, advice, late->row), rank, time);
+    return ta_advice_printf(advice, "Rank %.0f is slow: its GPU computes %s longer than %s",
                             late->rank, ta_advice_number(advice, late->longer, TA_UNIT_RATIO),
-                            is_pair ? "the other one, which waits for it"
-                                    : "the others, which wait for it",
-                            rank, time);
+                            whole);
 }
 
 static const char *why_waiting(const struct ta_refs *in, struct ta_advice *advice,

@@ -301,8 +301,8 @@ static struct texts uncached(const struct ta_refs *in, struct ta_advice *advice,
                                   owner, sums),
         .why = ta_advice_printf(
             advice,
-            "%s allocations, %s frees: PyTorch's cache of memory is off or emptied; %s has "
-            "%s%s, since it waits for the GPU.",
+            "%s allocations, %s frees: PyTorch's cache of memory is off or emptied; %s takes %s%s, "
+            "since it waits for the GPU.",
             ta_advice_number(advice, ta_uncached_calls(in, UNCACHED, worst->rank, false),
                              TA_UNIT_COUNT),
             ta_advice_number(advice, ta_uncached_calls(in, UNCACHED, worst->rank, true),

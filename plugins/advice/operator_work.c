@@ -142,7 +142,8 @@ static void advise_work(const struct ta_refs *in, struct ta_advice *advice, doub
             .id = "device-work",
             .rule = "operator_work",
             .title = ta_advice_printf(
-                advice, "%s take%s %s of the GPU time in the table (%s of %s)", works[most].name,
+                advice, "%s take%s %s of the GPU time in the profiler's table (%s of %s)",
+                works[most].name,
                 most == TA_KERNEL_ATTENTION || most == TA_KERNEL_SOFTMAX ||
                         most == TA_KERNEL_QUANT || most == TA_KERNEL_COLLECTIVE
                     ? "s"

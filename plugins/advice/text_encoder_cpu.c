@@ -46,13 +46,13 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         &(struct ta_finding){
             .id = "text-encoder-cpu",
             .rule = "text_encoder_cpu",
-            .title =
-                all > 0 ? ta_advice_printf(advice,
-                                           "The text encoder runs on the CPU: it is part of the %s "
-                                           "(%s) that prompts take outside their loops",
-                                           ta_advice_number(advice, outside, TA_UNIT_NS),
-                                           ta_advice_number(advice, outside / all, TA_UNIT_RATIO))
-                        : "The text encoder runs on the CPU",
+            .title = all > 0 ? ta_advice_printf(
+                                   advice,
+                                   "The text encoder runs on the CPU, in the %s that prompts take "
+                                   "outside their loops (%s of the prompts' time)",
+                                   ta_advice_number(advice, outside, TA_UNIT_NS),
+                                   ta_advice_number(advice, outside / all, TA_UNIT_RATIO))
+                             : "The text encoder runs on the CPU",
             .why = "The log says that the text encoder is loaded on the CPU; encoding a prompt "
                    "takes a CPU seconds to "
                    "minutes, a GPU well below a second.",
