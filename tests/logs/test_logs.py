@@ -264,8 +264,8 @@ class Checks(checks.Checks):
                         "weights on the GPU")
             self.expect("what that saves at most", finding["saving_ns"]["high"], 160_200_000_000)
             self.expect("text encoder", report.finding("text-encoder-cpu")["title"],
-                        "The text encoder runs on the CPU: it is part of the 70.8 s (22.8 %) that "
-                        "prompts take outside their loops")
+                        "The text encoder runs on the CPU, in the 70.8 s that prompts take "
+                        "outside their loops (22.8 % of the prompts' time)")
         report = self.read("Requested to load Flux\nloaded partially 5640.8 5640.5 0\n"
                            "Requested to load Flux\nloaded partially 4096.0 2048.0 1024.0\n"
                            "Requested to load VAE\n"
@@ -327,8 +327,8 @@ class Checks(checks.Checks):
                      "Compilation takes 27.3 % of the log (90.0 s of 5.50 min)"])
         self.expect("their places",
                     [report.finding(id_)["why"] for id_ in ("long-loading", "long-compiling")],
-                    ['All of it follows the line "Creating pipeline".',
-                     'All of it follows the line "Compiling model".'])
+                    ['All of this time follows the line "Creating pipeline".',
+                     'All of this time follows the line "Compiling model".'])
         quick = self.read("".join(f"2025-01-01 10:00:{n:02} INFO answering {n}\n"
                                   for n in range(50)) + bar("", [1] * 4))
         self.expect("no pause", [row["pause_ns"] for row in quick.rows("progress.pauses")],
