@@ -83,6 +83,7 @@ static const struct ta_chart_def hit_chart = {
     .x = &along_video_columns[HITS_VIDEO],
     .y = {{&along_video_columns[HITS_SO_FAR], "Hits so far", TA_INK_SERIES_1}},
     .group = &along_video_columns[HITS_CACHE],
+    .steps = true,
 };
 
 static const struct ta_table_def along_video = {

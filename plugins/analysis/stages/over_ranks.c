@@ -47,17 +47,20 @@ static const struct ta_column stages_over_ranks_columns[] = {
                              .doc = "Time that the share is of; see Stages by total time"},
 };
 
-static const struct ta_chart_def chart = {
-    .id = "stage-waterfall",
-    .title = "Stages, in run order",
-    .caption = "Total time of each stage, mean over all ranks, without stages that only enclose "
-               "others.",
-    .kind = TA_CHART_BARS,
-    .label = {&stages_over_ranks_columns[OVER_RANKS_STAGE]},
-    .y = {{&stages_over_ranks_columns[OVER_RANKS_MEAN_TOTAL], "Total per rank", TA_INK_COMPUTE}},
-    .group = &stages_over_ranks_columns[OVER_RANKS_SOURCE],
-    .with = &stages_over_ranks_columns[OVER_RANKS_SHARE],
-};
+#define CHART_BY(column)                                                                           \
+    {                                                                                              \
+        .id = "stage-waterfall", .title = "Stages, in run order",                                  \
+        .caption = "Total time of each stage with what runs inside it, mean over all ranks; "      \
+                   "stages that only enclose others are left out.",                                \
+        .kind = TA_CHART_BARS, .label = {&stages_over_ranks_columns[OVER_RANKS_STAGE]},            \
+        .y = {{&stages_over_ranks_columns[OVER_RANKS_MEAN_TOTAL], "Total per rank",                \
+               TA_INK_COMPUTE}},                                                                   \
+        .group = (column), .with = &stages_over_ranks_columns[OVER_RANKS_SHARE]                    \
+    }
+static const struct ta_chart_def chart = CHART_BY(NULL);
+/* Scopes of a stage table run at the same time, each in an order of its own. */
+static const struct ta_chart_def chart_of_scopes =
+    CHART_BY(&stages_over_ranks_columns[OVER_RANKS_SOURCE]);
 
 const struct ta_ref stages_derived_read[1] = {{.table = "stages.derived"}};
 
@@ -188,6 +191,14 @@ static bool are_of_one_program(const struct stages *stages)
     return true;
 }
 
+static bool have_scopes(const struct stages *stages)
+{
+    for (size_t i = 0; i < stages->n; i++)
+        if (stages->at[i].scope.len)
+            return true;
+    return false;
+}
+
 bool add_stages_over_ranks(struct ta_section_builder *out, struct stages *stages)
 {
     struct family *families = calloc(stages->n + 1, sizeof *families);
@@ -214,7 +225,7 @@ bool add_stages_over_ranks(struct ta_section_builder *out, struct stages *stages
     }
     qsort(families, n, sizeof *families, by_place);
     if (are_of_one_program(stages))
-        ta_draw(out, &stages_over_ranks, &chart);
+        ta_draw(out, &stages_over_ranks, have_scopes(stages) ? &chart_of_scopes : &chart);
     bool done = true;
     for (size_t i = 0; done && i < n; i++)
         done = add_row(out, &families[i]);
