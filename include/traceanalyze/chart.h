@@ -141,8 +141,8 @@ struct ta_chart {
     const struct ta_chart *next;             /* set by the report */
     const char *size;                        /* scatter, areas: value column, or NULL */
     struct ta_roof roof;                     /* scatter */
-    const struct ta_kind *kinds; /* of a tree what says most first, of dots, lanes, areas; ends with
-                                    a NULL value */
+    const struct ta_kind *kinds; /* of a tree what says most first, of dots, lanes, areas, stacked
+                                    bars; ends with a NULL value */
     bool log_y;                  /* lines in one panel */
     int64_t whole;               /* Pareto: what shares are of; 0: the sum of all rows */
     bool steps;                  /* lines: a value holds until the next one */

@@ -206,6 +206,14 @@ def check_phases(program, sample):
     report = read_report(program, sample)
     picture = rows(report, "overview.picture")
     assert picture[0]["lane"] == "phases" and picture[-1]["lane"] == "rank 3", picture
+    inks = {}
+    for section in report["sections"]:
+        for item in section["items"]:
+            if item.get("id") in ("overview.picture", "phases.by_rank"):
+                inks[item["id"]] = {kind["value"]: kind["ink"] for kind in item["chart"]["kinds"]}
+    for phase, stage in (("denoise", "stage 1"), ("VAE decode", "stage 2"),
+                         ("text encode", "stage 3")):  # as in pictures of dumps
+        assert inks["phases.by_rank"][phase] == inks["overview.picture"][stage], (phase, inks)
     told = [(row["label"].rsplit(" ", 2)[0], row["dur_ns"]) for row in picture
             if row["lane"] == "phases"]
     wanted = [(row["phase"].replace("unknown", "other"), row["time_ns"])

@@ -57,6 +57,14 @@ static const struct ta_chart_def waterfall = {
           {&phases_by_rank_columns[PHASE_IDLE], "GPU idle, or the host alone", TA_INK_IDLE}},
 };
 
+/* As stages of the same role have it in pictures of dumps. */
+static const struct ta_kind phase_inks[] = {
+    {"denoise", "", TA_INK_SERIES_1},     {"VAE decode", "", TA_INK_SERIES_2},
+    {"text encode", "", TA_INK_SERIES_3}, {"post-process", "", TA_INK_SERIES_4},
+    {"load", "", TA_INK_SERIES_6},        {"image encode", "", TA_INK_SERIES_7},
+    {"unknown", "", TA_INK_GRID},         {NULL, NULL, TA_INK_NONE},
+};
+
 /* With many phases on many ranks, a bar per phase and rank is unreadable. */
 static const struct ta_chart_def waterfall_of_ranks = {
     .id = "stage-waterfall",
@@ -66,6 +74,7 @@ static const struct ta_chart_def waterfall_of_ranks = {
     .label = {&phases_by_rank_columns[PHASE_RANK]},
     .y = {{&phases_by_rank_columns[PHASE_TIME]}},
     .group = &phases_by_rank_columns[PHASE_PHASE],
+    .kinds = phase_inks,
 };
 
 const struct ta_table_def phases_by_rank = {

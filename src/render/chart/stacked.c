@@ -72,6 +72,16 @@ static void read_columns(const struct ta_layout *layout, struct stack *stack)
 
 /* ---- a segment per group: rows of the same name stand together ------------------------------- */
 
+/* Of what the chart gives an ink of its own, or of a class of device time. */
+static enum ta_ink fixed_ink(const struct ta_layout *layout, const char *name)
+{
+    const struct ta_kind *kind = layout->chart->kinds;
+    for (; kind && kind->value; kind++)
+        if (strcmp(kind->value, name) == 0)
+            return kind->ink;
+    return ta_data_class_ink(name);
+}
+
 /* The largest groups have a segment of their own, largest first; the others share the last. */
 static bool choose_groups(struct ta_layout *layout, struct stack *stack,
                           const struct ta_groups *groups, size_t *series_of)
@@ -93,7 +103,7 @@ static bool choose_groups(struct ta_layout *layout, struct stack *stack,
     }
     int next = (int)ta_data_first_series(groups->names, groups->n);
     for (size_t i = 0; i < own; i++) {
-        const enum ta_ink ink = ta_data_class_ink(stack->series[i].label);
+        const enum ta_ink ink = fixed_ink(layout, stack->series[i].label);
         stack->series[i].ink = ink != TA_INK_NONE ? ink : ta_data_next_series(&next);
     }
     if (others) {
