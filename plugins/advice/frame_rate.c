@@ -93,7 +93,7 @@ static bool advise_frames(struct ta_ctx *ctx, const struct ta_refs *in, struct t
                                           ta_place_owner(advice, in->report, &rate)),
                 .why = block_of(in, advice),
                 .advice =
-                    "In this order: fewer denoising steps or a distilled model, a faster step "
+                    "Try in this order: fewer denoising steps or a distilled model, a faster step "
                     "(fused attention, torch.compile, 8-bit weights), more GPUs, a lower "
                     "resolution.",
                 .details = "Decoding and other work outside the blocks come on top: compare the "
@@ -249,9 +249,10 @@ static bool advise_videos(struct ta_ctx *ctx, const struct ta_refs *in, struct t
                 rate.value, ta_ref_number(in, VIDEO_PLAYBACK, factor.row, NAN), factor.value,
                 ta_place_owner(advice, in->report, &factor)),
             .why = parts_of(in, advice, factor.row),
-            .advice = "In this order: fewer denoising steps or a distilled model, a faster step "
-                      "(fused attention, torch.compile, 8-bit weights), more GPUs, a lower "
-                      "resolution.",
+            .advice =
+                "Try in this order: fewer denoising steps or a distilled model, a faster step "
+                "(fused attention, torch.compile, 8-bit weights), more GPUs, a lower "
+                "resolution.",
             .details =
                 is_traced(in) ? "Recording slows the host down: compare a run without it." : NULL,
             .severity = rate.value < ta_ctx_option(ctx, HIGH)  ? TA_HIGH
