@@ -184,6 +184,21 @@ static struct diff_clause clause_of_two(struct diff *diff, const struct diff_cau
                                 .is_plural = true};
 }
 
+/* Of kernels that all changed alike what is known of the clock. */
+static const char *of_clock(struct diff *diff)
+{
+    static const double same = 0.02;
+    const double base = diff->clock[TA_DIFF_BASE], new = diff->clock[TA_DIFF_NEW];
+    struct diff_two two;
+    if (!(base > 0 && new > 0))
+        return ", all alike (device or clock)";
+    if (fabs(new / base - 1) < same)
+        return ", all alike, at the same mean GPU clock";
+    diff_two(&two, base, new, TA_UNIT_HERTZ);
+    return ta_arena_printf(&diff->arena, ", all alike, at a mean GPU clock of %s instead of %s",
+                           two.after, two.before);
+}
+
 /* What changed most, with what it did. */
 static struct diff_clause clause_of_cause(struct diff *diff, const struct diff_cause *cause)
 {
@@ -215,7 +230,7 @@ static struct diff_clause clause_of_cause(struct diff *diff, const struct diff_c
     return (struct diff_clause){
         .what = ta_arena_copy(&diff->arena, new),
         .does = ta_arena_printf(&diff->arena, "%s%s%s%s", text_of(replaced), text_of(change),
-                                cause->is_clock ? ", all alike (device or clock)"
+                                cause->is_clock                               ? of_clock(diff)
                                 : ta_slice_equal(cause->kind, diff_all_ranks) ? " on all ranks"
                                 : ta_slice_equal(cause->kind, TA_LIT("comm"))
                                     ? ", with its wait for other ranks"

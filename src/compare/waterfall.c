@@ -171,7 +171,7 @@ static const struct ta_chart_def slower = WATERFALL("What takes longer"),
                                  shifted = WATERFALL("What changed while the time did not");
 
 static const struct ta_column classes_columns[] = {
-    [TERM] = {"term", "Work", TA_TEXT,
+    [TERM] = {"term", "Work", TA_SENTENCE,
               .doc = "Kernels by what they compute, communication, copies, and idle time by what "
                      "the GPU waits for"},
     [KIND] = {"kind", "Kind", TA_WORD,
@@ -185,18 +185,28 @@ static const struct ta_column classes_columns[] = {
                .doc = "After minus before"},
 };
 
+static const struct ta_digest classes_digest = {
+    .part = TA_DIGEST_CHANGES,
+    .title = "What changed by kind of work",
+    .rows = 8,
+    .columns = {&classes_columns[TERM], &classes_columns[BASE], &classes_columns[NEW],
+                &classes_columns[DELTA]}};
+
 static const struct ta_table_def classes = {
-    "diff.classes", "Change by kind of work", TA_COLUMNS(classes_columns),
+    "diff.classes",
+    "Change by kind of work",
+    TA_COLUMNS(classes_columns),
     .doc = "What changed of the longest window of each run, if both are of devices.",
-    .brief = &(const struct ta_brief){
-        .place = 14,
-        .rows = 8,
-        .first = {&classes_columns[BASE], &classes_columns[NEW], &classes_columns[DELTA]},
-        .never = {&classes_columns[KIND]},
-        .nonzero = &classes_columns[DELTA]}};
+    .brief = &(const struct ta_brief){.place = 14,
+                                      .rows = 8,
+                                      .first = {&classes_columns[BASE], &classes_columns[NEW],
+                                                &classes_columns[DELTA]},
+                                      .never = {&classes_columns[KIND]},
+                                      .nonzero = &classes_columns[DELTA]},
+    .digest = &classes_digest};
 
 static const struct ta_digest digest = {.part = TA_DIGEST_CHANGES,
-                                        .title = "What changed the time of the run",
+                                        .title = "What changed by name",
                                         .rows = 10,
                                         .columns = {&bars_columns[TERM], &bars_columns[KIND],
                                                     &bars_columns[BASE], &bars_columns[NEW],

@@ -28,7 +28,7 @@ WORK = {GEMM: "GEMM", ADD: "pointwise and norm", NORM: "pointwise and norm",
         TRITON: "fused (Triton)"}
 
 
-def trace(path, kernels, layers=50, gap_us=2.0, with_ops=False, ahead_us=20):
+def trace(path, kernels, layers=50, gap_us=2.0, with_ops=False, ahead_us=20, **members):
     """Kernels of one stream, each launched some time ahead; every layer runs all of them."""
     events, at, number = [], 100.0, 0
     for _ in range(layers):
@@ -43,7 +43,7 @@ def trace(path, kernels, layers=50, gap_us=2.0, with_ops=False, ahead_us=20):
                 events.append({"ph": "X", "cat": "cpu_op", "name": "aten::op", "pid": 1, "tid": 1,
                                "ts": round(at - ahead_us - 1, 3), "dur": 3})
             at += dur + gap_us
-    path.write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
+    path.write_text(json.dumps({"traceEvents": events, **members}), encoding="utf-8")
     return path
 
 
@@ -151,6 +151,40 @@ class Slower(unittest.TestCase):
         self.assertEqual(finding["title"], "The same calls take longer: 3 kernels 1.20 "
                                            "times, all alike")
         self.check_kinds((before, after))
+
+    def sampled(self, name, kernels, clock):
+        """A trace of kernels next to samples of the clock."""
+        folder = self.folder / name
+        folder.mkdir()
+        trace(folder / "rank0.json", kernels)
+        (folder / "dmon.txt").write_text("\n".join(
+            ["# gpu   pwr gtemp mtemp    sm   mem   enc   dec  mclk  pclk",
+             "# Idx     W     C     C     %     %     %     %   MHz   MHz",
+             *[f"    0   300    60     -    90    40     0     0  2619  {clock}"] * 9, ""]),
+                                         encoding="utf-8")
+        return folder
+
+    def test_clocks(self):
+        """Where both runs were sampled the clock is told, whether it fell or not."""
+        before = [(GEMM, 40), (ADD, 10), (NORM, 20), (TRITON, 30)]
+        after = [(name, dur * 1.2) for name, dur in before]
+        verdict = self.compare(self.sampled("a", before, 1800), self.sampled("b", after, 1500))
+        self.assertIn("all alike, at a mean GPU clock of 1 500 MHz instead of 1 800 MHz",
+                      verdict.replace("\u202f", " "))
+        self.assertIn("The mean GPU clock fell from 1 800 MHz to 1 500 MHz: check power limit",
+                      self.slower()["advice"].replace("\u202f", " "))
+        verdict = self.compare(self.sampled("c", before, 1800), self.sampled("d", after, 1800))
+        self.assertIn("all alike, at the same mean GPU clock", verdict)
+        self.assertTrue(self.slower()["advice"].startswith("The GPU clocks did not fall"))
+
+    def test_versions(self):
+        """A version that differs is what to check first."""
+        before = [(GEMM, 40), (ADD, 10), (NORM, 20)]
+        after = [(name, dur * 1.2) for name, dur in before]
+        self.compare(trace(self.folder / "a.json", before, cuda_runtime_version=12010),
+                     trace(self.folder / "b.json", after, cuda_runtime_version=12090))
+        self.assertTrue(self.slower()["advice"].startswith(
+            "The runs differ in cuda_runtime_version (12010 → 12090): check that first."))
 
     def test_one_kernel(self):
         before = [(GEMM, 40), (ADD, 10), (NORM, 20)]
