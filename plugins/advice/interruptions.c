@@ -269,7 +269,8 @@ static struct texts compiled_again(const struct ta_refs *in, struct ta_advice *a
                                    const char *owner, const char *sums)
 {
     return (struct texts){
-        .title = ta_advice_printf(advice, "torch.compile recompiles%s %s%s%s: compiling takes %s",
+        .title = ta_advice_printf(advice,
+                                  "torch.compile recompiles%s %s%s%s: compiling takes the host %s",
                                   what_again(in, advice, again), times(advice, again->times),
                                   in_steps(advice, again), owner, sums),
         .why = why_again(in, advice, again, &worst->sums),
