@@ -616,6 +616,81 @@ static void test_lines_get_the_panels_they_need(void **state)
     }
 }
 
+/* A line that another one would hide is drawn once, and the legend names both. */
+static void test_equal_lines_are_one(void **state)
+{
+    static const struct ta_chart chart = {
+        .id = "memory",
+        .title = "Memory",
+        .caption = "Over time.",
+        .kind = TA_CHART_LINES,
+        .x = "time_ns",
+        .group = "rank",
+        .y = {{"used_bytes", "used", TA_INK_SERIES_1},
+              {"held_bytes", "held", TA_INK_SERIES_2},
+              {"used_bytes", "again", TA_INK_SERIES_3}},
+    };
+    (void)state;
+    struct world world = begin();
+    fixture_add_lines(world.section, (struct fixture){90, 1e6, 0}, 1, &chart);
+    const struct ta_table *table = freeze(&world);
+    struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
+    assert_int_equal(count_lines(scene), 2);
+    assert_int_equal(count_texts(scene, "used and again (same line)"), 1);
+    assert_int_equal(count_texts(scene, "held"), 1);
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+}
+
+static const struct ta_column lane_columns[] = {
+    {"lane", "Lane", TA_TEXT, .doc = "Name."},
+    {"from", "From", TA_NS, .doc = "Start."},
+    {"long", "Long", TA_NS, .doc = "Length."},
+    {"what", "What", TA_TEXT, .doc = "Class."},
+};
+
+/* How often the axis of segments of two classes, one behind the other, has "100 %". */
+static size_t shares_of(const char *const *lanes, const char *const *classes, size_t n)
+{
+    static const struct ta_kind kinds[] = {{"a", "first", TA_INK_SERIES_1},
+                                           {"b", "second", TA_INK_SERIES_2},
+                                           {NULL, NULL, TA_INK_NONE}};
+    static const struct ta_chart chart = {
+        .id = "lanes",
+        .title = "Lanes",
+        .caption = "Side by side.",
+        .kind = TA_CHART_LANES,
+        .label = {"lane"},
+        .x = "from",
+        .y = {{"long", "Long", TA_INK_SERIES_1}},
+        .group = "what",
+        .kinds = kinds,
+    };
+    struct world world = begin();
+    struct ta_table_builder *builder = ta_add_table(world.section, "t", "Lanes", lane_columns, 4);
+    for (size_t i = 0; i < n; i++)
+        TA_CELLS(builder, ta_string(lanes[i]), ta_int(1000 * (int64_t)i), ta_int(1000),
+                 ta_string(classes[i]));
+    ta_add_chart(builder, &chart);
+    const struct ta_table *table = freeze(&world);
+    struct ta_scene *scene = ta_scene_build(table, table->chart, 720, 0);
+    const size_t shares = count_texts(scene, "100\u202f% = ") + count_texts(scene, "100 % = ");
+    ta_scene_free(scene);
+    ta_report_free(world.report);
+    return shares;
+}
+
+/* One bar of sorted parts is no timeline: its axis has shares.  Several bars are compared in time,
+ * and where a class comes again, time goes on. */
+static void test_axes_of_lanes(void **state)
+{
+    (void)state;
+    assert_int_equal(shares_of((const char *[]){"x", "x"}, (const char *[]){"a", "b"}, 2), 1);
+    assert_int_equal(shares_of((const char *[]){"x", "y"}, (const char *[]){"a", "b"}, 2), 0);
+    assert_int_equal(shares_of((const char *[]){"x", "x", "x"}, (const char *[]){"a", "b", "a"}, 3),
+                     0);
+}
+
 /* Points that lie on one pixel are drawn once; the ends and the extremes stay. */
 static void test_long_lines_are_thinned(void **state)
 {
@@ -820,6 +895,8 @@ int main(void)
         cmocka_unit_test(test_same_input_same_scene),
         cmocka_unit_test(test_steps_of_ranks_are_aligned),
         cmocka_unit_test(test_lines_get_the_panels_they_need),
+        cmocka_unit_test(test_equal_lines_are_one),
+        cmocka_unit_test(test_axes_of_lanes),
         cmocka_unit_test(test_long_lines_are_thinned),
         cmocka_unit_test(test_many_lines_become_a_band),
         cmocka_unit_test(test_dots_stay_below_their_roof),

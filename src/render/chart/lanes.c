@@ -301,8 +301,8 @@ static const char *tick_label(struct ta_layout *layout, const struct lanes *lane
         return "0";
     if (!is_share)
         return ta_pen_value(layout, tick, lanes->unit);
-    return tick < 1 ? ta_pen_printf(layout, "%.0f %%", 100 * tick)
-                    : ta_pen_printf(layout, "100 %% = %s",
+    return tick < 1 ? ta_pen_printf(layout, "%.0f\u202f%%", 100 * tick)
+                    : ta_pen_printf(layout, "100\u202f%% = %s",
                                     ta_pen_value(layout, lanes->to - lanes->from, lanes->unit));
 }
 

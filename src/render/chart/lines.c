@@ -146,6 +146,36 @@ static bool share_a_panel(const struct lines *lines)
     return lines->n_panels > 1 && lines->groups.n < 2;
 }
 
+/* Lines that nobody can tell apart differ by less of what the highest reaches. */
+#define SAME 0.005
+
+static bool is_same(const struct panel *a, const struct panel *b)
+{
+    const double apart = SAME * fmax(fabs(a->high), fabs(b->high));
+    bool same = a->n == b->n;
+    for (size_t i = 0; same && i < a->n; i++)
+        same = a->points[i].x == b->points[i].x && fabs(a->points[i].y - b->points[i].y) <= apart;
+    return same;
+}
+
+/* A line that would hide another one stands for both. */
+static void join_same(struct ta_layout *layout, struct lines *lines)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < lines->n_panels; i++) {
+        const struct panel *panel = &lines->panels[i];
+        size_t k = 0;
+        while (k < n && !is_same(&lines->panels[k], panel))
+            k++;
+        if (k < n)
+            lines->panels[k].label = ta_pen_printf(layout, "%s and %s (same line)",
+                                                   lines->panels[k].label, panel->label);
+        else
+            lines->panels[n++] = *panel;
+    }
+    lines->n_panels = n;
+}
+
 /* ---- frame --------------------------------------------------------------------------------- */
 
 /* Lines without a color of their own. */
@@ -580,6 +610,8 @@ void ta_lay_lines(struct ta_layout *layout)
         return;
     }
     lines.together = share_a_panel(&lines);
+    if (lines.together)
+        join_same(layout, &lines);
     if (lines.n_panels && color(layout, &lines)) {
         draw(layout, &lines);
         summarize(layout, &lines);
