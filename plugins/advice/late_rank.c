@@ -3,6 +3,7 @@
 #include <traceanalyze/rule.h>
 
 #include <math.h>
+#include <traceanalyze/document.h>
 
 enum { EXCESS, DEVIATIONS };
 
@@ -29,17 +30,39 @@ enum {
     ENCLOSES,
     LOSS,
     STAGES,
-    DIFFUSION
+    DIFFUSION,
+    TAG_RANK,
+    TAG_KEY,
+    TAG_VALUE,
+    SIGNAL,
+    SAMPLE_RANK,
+    SAMPLE_DEVICE,
+    SAMPLE_MEAN,
+    SAMPLE_MAX
 };
 
 static const struct ta_ref reads[] = {
-    [RANK] = {"ranks.late", "rank"},           [WHAT] = {"ranks.late", "what"},
-    [TABLE] = {"ranks.late", "table"},         [VALUE] = {"ranks.late", "value_ns"},
-    [MEDIAN] = {"ranks.late", "median_ns"},    [LATE_BY] = {"ranks.late", "excess_ns"},
-    [LATE_SHARE] = {"ranks.late", "excess"},   [LATE_DEVIATIONS] = {"ranks.late", "deviations"},
-    [RANKS] = {"ranks.late", "ranks"},         [ENCLOSES] = {"ranks.late", "encloses"},
-    [LOSS] = {"ranks.late", "loss_ns"},        [STAGES] = {"stages.by_name", NULL},
+    [RANK] = {"ranks.late", "rank"},
+    [WHAT] = {"ranks.late", "what"},
+    [TABLE] = {"ranks.late", "table"},
+    [VALUE] = {"ranks.late", "value_ns"},
+    [MEDIAN] = {"ranks.late", "median_ns"},
+    [LATE_BY] = {"ranks.late", "excess_ns"},
+    [LATE_SHARE] = {"ranks.late", "excess"},
+    [LATE_DEVIATIONS] = {"ranks.late", "deviations"},
+    [RANKS] = {"ranks.late", "ranks"},
+    [ENCLOSES] = {"ranks.late", "encloses"},
+    [LOSS] = {"ranks.late", "loss_ns"},
+    [STAGES] = {"stages.by_name", NULL},
     [DIFFUSION] = {"diffusion.by_rank", NULL},
+    [TAG_RANK] = {"run.tags", "rank"},
+    [TAG_KEY] = {"run.tags", "key"},
+    [TAG_VALUE] = {"run.tags", "value"},
+    [SIGNAL] = {"telemetry.by_rank", "signal"},
+    [SAMPLE_RANK] = {"telemetry.by_rank", "rank"},
+    [SAMPLE_DEVICE] = {"telemetry.by_rank", "device"},
+    [SAMPLE_MEAN] = {"telemetry.by_rank", "mean"},
+    [SAMPLE_MAX] = {"telemetry.by_rank", "max"},
 };
 
 static double number(const struct ta_refs *in, size_t ref, size_t row)
@@ -113,6 +136,105 @@ static bool is_host_stage(struct ta_slice name)
     return ta_slice_has_any(name, words);
 }
 
+/* ---- the clock of its GPU ------------------------------------------------------------------- */
+
+/* A lower clock is one: below this part of the others', which explains half of the excess or more.
+ * Heat is why from this temperature on, where the others are cooler by as much. */
+static const double clock_low = 0.97;
+#define HOT 80
+#define HOTTER 8
+enum { DEVICES_MOST = 64 };
+
+struct slow_clock {
+    bool is_cause;
+    double its, others; /* Hz */
+    double heat;        /* °C; NAN where heat is not known to be why */
+};
+
+/* The row of a signal of the GPU of a rank: as it sampled that itself, or the only rank that did,
+ * if that saw a device for each rank.  SIZE_MAX for none. */
+static size_t sampled(const struct ta_refs *in, double rank, const char *signal)
+{
+    double device = NAN;
+    size_t found = SIZE_MAX, n = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, TAG_KEY); i++)
+        if (number(in, TAG_RANK, i) == rank && ta_ref_reads(in, TAG_KEY, i, "local_rank"))
+            device = ta_text_double(ta_ref_text(in, TAG_VALUE, i));
+    for (size_t i = 0; i < ta_ref_rows(in, SIGNAL); i++) {
+        if (!ta_ref_reads(in, SIGNAL, i, signal) || isnan(number(in, SAMPLE_DEVICE, i)))
+            continue;
+        n++;
+        if (number(in, SAMPLE_DEVICE, i) == device &&
+            (found == SIZE_MAX || number(in, SAMPLE_RANK, i) == rank))
+            found = i;
+    }
+    const bool is_its = found != SIZE_MAX && number(in, SAMPLE_RANK, found) == rank;
+    return is_its || n == ta_report_run(in->report)->n_ranks ? found : SIZE_MAX;
+}
+
+/* Of a column, in the rows of the other devices that the same rank sampled. */
+static double median_of_others(const struct ta_refs *in, size_t column, size_t row)
+{
+    double values[DEVICES_MOST];
+    size_t n = 0;
+    for (size_t i = 0; i < ta_ref_rows(in, column) && n < DEVICES_MOST; i++)
+        if (i != row && !isnan(number(in, column, i)) &&
+            ta_slice_equal(ta_ref_text(in, SIGNAL, i), ta_ref_text(in, SIGNAL, row)) &&
+            number(in, SAMPLE_RANK, i) == number(in, SAMPLE_RANK, row) &&
+            !isnan(number(in, SAMPLE_DEVICE, i)))
+            values[n++] = number(in, column, i);
+    ta_sort_numbers(values, n);
+    return ta_quantile(values, n, 0.5);
+}
+
+static struct slow_clock slow_clock_of(const struct ta_refs *in, double rank, double excess)
+{
+    struct slow_clock slow = {.heat = NAN};
+    const size_t clock = sampled(in, rank, "gpu_clock");
+    const size_t heat = sampled(in, rank, "gpu_temperature");
+    if (clock == SIZE_MAX)
+        return slow;
+    slow.its = number(in, SAMPLE_MEAN, clock);
+    slow.others = median_of_others(in, SAMPLE_MEAN, clock);
+    slow.is_cause = slow.others / slow.its - 1 >= excess / 2 && slow.its <= clock_low * slow.others;
+    if (heat != SIZE_MAX && number(in, SAMPLE_MAX, heat) >= HOT &&
+        number(in, SAMPLE_MAX, heat) - median_of_others(in, SAMPLE_MAX, heat) >= HOTTER)
+        slow.heat = number(in, SAMPLE_MAX, heat);
+    return slow;
+}
+
+/* " than the others, because …" */
+static const char *because(struct ta_advice *advice, const struct slow_clock *slow)
+{
+    const char *its = ta_advice_number(advice, slow->its, TA_UNIT_HERTZ);
+    const char *others = ta_advice_number(advice, slow->others, TA_UNIT_HERTZ);
+    if (!slow->is_cause)
+        return "";
+    return isnan(slow->heat)
+               ? ta_advice_printf(advice,
+                                  ", because its GPU runs at a lower clock (%s, the others at %s)",
+                                  its, others)
+               : ta_advice_printf(
+                     advice, ", because its GPU is hot (%s) and runs at %s (the others: %s)",
+                     ta_advice_number(advice, slow->heat, TA_UNIT_CELSIUS), its, others);
+}
+
+static const char *what_to_do_with_clock(struct ta_advice *advice, double rank, double heat)
+{
+    return isnan(heat)
+               ? ta_advice_printf(advice,
+                                  "Find out why the clock of the GPU of rank %.0f is lower "
+                                  "(`nvidia-smi -q -d PERFORMANCE,CLOCK`): a power cap, a fixed "
+                                  "clock, or another process on that GPU.",
+                                  rank)
+               : ta_advice_printf(advice,
+                                  "Improve the cooling of the GPU of rank %.0f (air flow, fans), "
+                                  "or leave that GPU out until it is mended.",
+                                  rank);
+}
+
+/* ---- what is said --------------------------------------------------------------------------- */
+
 /* The time of a rank may be long for the work that it is given, or for the machine. */
 static const char *what_to_do(const struct ta_refs *in, struct ta_advice *advice,
                               const struct ta_place *value)
@@ -142,6 +264,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const struct ta_place excess = ta_place_beside(in, &value, LATE_SHARE);
     const struct ta_place median = ta_place_beside(in, &value, MEDIAN);
     const double behind = number(in, LATE_BY, row);
+    const bool is_of_host = is_host_stage(ta_ref_text(in, WHAT, row));
+    const struct slow_clock slow =
+        is_of_host ? (struct slow_clock){.heat = NAN} : slow_clock_of(in, rank.value, excess.value);
     const int others = ta_whole_int(number(in, RANKS, row)) - 1;
     const struct ta_evidence evidence[] = {ta_place_evidence(&value), ta_place_evidence(&rank),
                                            ta_place_evidence(&median), ta_place_evidence(&excess)};
@@ -152,21 +277,23 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .rule = "late_rank",
             .title = ta_advice_printf(
                 advice,
-                "Rank %.0f is slower than the others: %s takes it %s, %s (%s) more than the "
+                "Rank %.0f is slower than the others%s: %s takes it %s, %s (%s) more than the "
                 "%s",
-                rank.value, ta_place_text(advice, in, &value, WHAT),
+                rank.value, because(advice, &slow), ta_place_text(advice, in, &value, WHAT),
                 ta_advice_number(advice, value.value, TA_UNIT_NS),
                 ta_advice_number(advice, behind, TA_UNIT_NS),
                 ta_advice_number(advice, excess.value, TA_UNIT_RATIO),
                 others == 1 ? "other rank"
                             : ta_advice_printf(advice, "median of the other %d ranks", others)),
-            .advice = what_to_do(in, advice, &value),
+            .advice = slow.is_cause ? what_to_do_with_clock(advice, rank.value, slow.heat)
+                                    : what_to_do(in, advice, &value),
             .details = "Ranks that work on one video wait for it in every step; of independent "
                        "ranks the run ends with the last.",
             .severity = excess.value > 0.25 ? TA_HIGH : TA_MEDIUM,
             .evidence = evidence,
             .n_evidence = sizeof evidence / sizeof *evidence,
-            .saving_low_ns = 0, /* it may have more to do */
+            /* Without a cause it may have more to do. */
+            .saving_low_ns = slow.is_cause ? ta_whole(number(in, LOSS, row) / 3) : 0,
             .saving_high_ns = ta_whole(number(in, LOSS, row)),
             .confidence = others >= 3 ? 0.8 : 0.5,
             .effect = TA_EFFECT_LATE_RANK,
@@ -182,4 +309,4 @@ static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
 TA_PLUGIN(advice, late_rank, &ops, .title = "Late rank",
           .summary = "Fires when one rank takes longer than the others for the same work",
-          .version = "1", .options = options);
+          .version = "2", .options = options);

@@ -250,6 +250,30 @@ class Texts(unittest.TestCase):
         self.assertIn("25.0", found["title"])
         self.assertNotIn("runs 20 times", found["title"])
 
+    def test_late_rank_with_a_slow_gpu(self):
+        """The samples that one rank took of all devices say why another one is late."""
+        sample = pathlib.Path(__file__).resolve().parents[2] / "samples" / "inferix-4ranks"
+        files = {str(path.relative_to(sample)): path.read_text(encoding="utf-8")
+                 for path in sample.rglob("*.*")}
+        name = next(name for name in files if "raw_profiling" in name)
+        raw = json.loads(files[name])
+
+        def title(**changes):
+            for sample in raw["gpu_data"]:
+                sample["metrics"]["gpu_devices"]["gpu_2"].update(changes)
+            return self.findings({**files, name: json.dumps(raw)})["late-rank"]
+
+        found = title()
+        self.assertRegex(found["title"], r"^Rank 2 is slower than the others, because its GPU is "
+                         r"hot \(87.°C\) and runs at 1.682.MHz \(the others: 1.980.MHz\): ")
+        self.assertIn("cooling", found["advice"])
+        found = title(temperature_celsius=64)
+        self.assertIn(", because its GPU runs at a lower clock (", found["title"])
+        self.assertIn("PERFORMANCE,CLOCK", found["advice"])
+        found = title(graphics_clock_mhz=1980)
+        self.assertIn("Rank 2 is slower than the others: ", found["title"])
+        self.assertEqual(found["saving_ns"]["low"], 0)
+
     def test_clocks(self):
         """Ranks that ran at the same time are drawn so."""
         said = "All ranks are on the wall clock that dates their files."
