@@ -144,7 +144,8 @@ class Texts(unittest.TestCase):
             "1.000s", "3.000s", "3.000s", rest, "4.100s")}).split())
         self.assertIn("The GPU limits the run: the host waits for it 73.2 % of its 4.10 s, most in "
                       "urQueueFinish.", text)
-        self.assertIn("GEMMs take 83.3 % of the GPU time in the profiler's table (1.00 s of 1.20 s)", text)
+        self.assertIn("GEMMs take 83.3 % of the GPU time in the profiler's table (1.00 s of "
+                      "1.20 s)", text)
         text = " ".join(self.summary({"t.txt": heads + rows % (
             "800.000ms", "1.000us", "1.000us", rest, "900.000ms")}).split())
         self.assertIn("The GPU limits the run: its kernels take 1.20 s, the host's own work "

@@ -158,7 +158,7 @@ static bool is_same(const struct panel *a, const struct panel *b)
     return same;
 }
 
-/* A line that would hide another one stands for both. */
+/* Of lines that would hide each other one is drawn, with the names of all. */
 static void join_same(struct ta_layout *layout, struct lines *lines)
 {
     size_t n = 0;
