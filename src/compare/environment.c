@@ -513,9 +513,10 @@ static void find_recorded(struct diff *diff)
     for (int side = 0; side < TA_DIFF_SIDES; side++) {
         const struct ta_refs *in = &diff->in[side];
         bool has_shapes = false;
-        for (size_t i = 0; i < ta_ref_rows(in, TA_AS_SHAPED_OP) && !has_shapes; i++)
-            has_shapes = memchr(ta_ref_text(in, TA_AS_SHAPES, i).ptr, '[',
-                                ta_ref_text(in, TA_AS_SHAPES, i).len);
+        for (size_t i = 0; i < ta_ref_rows(in, TA_AS_SHAPED_OP) && !has_shapes; i++) {
+            const struct ta_slice of = ta_ref_text(in, TA_AS_SHAPES, i);
+            has_shapes = of.len && memchr(of.ptr, '[', of.len);
+        }
         const bool has_stacks = strcmp(python_recorded(diff, in), "yes") == 0;
         diff->recorded[side] = (has_ops(in) ? DIFF_RECORDED_OPS : 0U) |
                                (has_shapes ? DIFF_RECORDED_SHAPES : 0U) |

@@ -543,7 +543,7 @@ static const struct ta_chart_def *picture_of(const struct diff *diff)
 /* The terms of a window by kind of work, of a unit of it; false without memory. */
 static bool put_classes(struct diff *diff, int side, struct diff_window *window)
 {
-    window->terms = ta_arena_alloc(&diff->arena, window->n_classes * sizeof *window->terms);
+    window->terms = ta_arena_alloc(&diff->arena, (window->n_classes + 1) * sizeof *window->terms);
     window->n_terms = window->n_classes;
     for (size_t i = 0; window->terms && i < window->n_terms; i++) {
         window->terms[i] = window->classes[i];
