@@ -91,7 +91,8 @@ struct ta_advice_ops {
     enum ta_status (*advise)(struct ta_ctx *ctx, const struct ta_refs *in,
                              struct ta_advice *advice);
 
-    const struct ta_ref *reads; /* TA_READS() */
+    /* TA_READS(); the first is of what the rule is about, see the table findings.rules. */
+    const struct ta_ref *reads;
     size_t n_reads;
 };
 

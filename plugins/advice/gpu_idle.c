@@ -17,17 +17,18 @@ static const struct ta_option options[] = {
 };
 
 enum {
-    LATE_RANK,
+    OWNERS,
+    LATE_RANK = OWNERS_READ,
     IS_LATE,
     EDGE_CAUSE,
     EDGE_TIME,
     RECORDER,
     GAPS = RECORDER + 3,
-    RELOADS = GAPS + 4,
-    OWNERS = RELOADS + RELOADS_READ
+    RELOADS = GAPS + 4
 };
 
 static const struct ta_ref reads[] = {
+    OWNERS_READS(OWNERS),
     [LATE_RANK] = {"stragglers.by_rank", "rank"},
     [IS_LATE] = {"stragglers.by_rank", "is_late"},
     [EDGE_CAUSE] = {"gpu_idle.edges", "cause"},
@@ -35,7 +36,6 @@ static const struct ta_ref reads[] = {
     RECORDER_READS(RECORDER),
     GAPS_READS(GAPS),
     RELOADS_READS(RELOADS),
-    OWNERS_READS(OWNERS),
 };
 
 /* A host that is late loses nearly all of this time, whatever it does: waits, computes, or launches

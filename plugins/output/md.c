@@ -173,7 +173,10 @@ static void put_findings(struct ta_file *out, const struct ta_report *report)
     for (size_t s = 0; s < ta_report_section_count(report); s++)
         if (ta_report_section(report, s)->summary)
             put_paragraph(out, ta_report_section(report, s)->summary);
-    if (number == 0)
+    char rules[TA_RULES_TEXT_MAX];
+    if (*ta_rules_said(report, rules))
+        put_paragraph(out, rules);
+    else if (number == 0)
         ta_puts(out, "\nNo rule found anything worth changing.\n");
 }
 
@@ -198,7 +201,8 @@ static enum ta_status put_section(struct ta_ctx *ctx, struct ta_file *out,
     const size_t n_scalars = count_items(report, section, TA_ITEM_SCALAR);
     if (n_scalars + count_items(report, section, TA_ITEM_TABLE) == 0 && !section->missing)
         return TA_OK; /* its findings stand above */
-    ta_put_markdown_f(out, "\n## %s\n", section->title);
+    if (strcmp(section->id, "findings") != 0)
+        ta_put_markdown_f(out, "\n## %s\n", section->title);
     if (section->missing)
         ta_put_markdown_f(out, "\n%s\n", section->missing);
     if (n_scalars) {

@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "base/template.h"
 #include "base/vec.h"
+#include "recommend/checked.h"
 #include "recommend/data_rule.h"
 #include "recommend/found.h"
 #include "recommend/rule.h"
@@ -35,6 +36,7 @@ struct ta_advice {
     bool failed;
     const char *unfounded;       /* id of a finding without evidence: a bug of its rule */
     const struct ta_entry *rule; /* the running one */
+    size_t *found;               /* findings of each rule, in the order of the registry */
     double trust;                /* in the traces, 0…1 */
     double window;               /* of the program or the run, in ns; 0 where it is not known */
     struct ta_path_part kernels; /* on the critical path */
@@ -539,8 +541,13 @@ static const char *all_together(struct ta_advice *advice)
 static enum ta_status run_rules(struct ta_ctx *ctx, const struct ta_registry *registry,
                                 const struct ta_report *report, struct ta_advice *advice)
 {
-    for (size_t i = 0; i < ta_registry_count(registry, TA_KIND_advice); i++) {
+    const size_t n = ta_registry_count(registry, TA_KIND_advice);
+    advice->found = ta_arena_alloc(advice->arena, (n + 1) * sizeof *advice->found);
+    if (!advice->found)
+        return ta_fail(ctx, TA_ERR_NOMEM, "Cannot count the findings");
+    for (size_t i = 0; i < n; i++) {
         const struct ta_entry *entry = ta_registry_at(registry, TA_KIND_advice, i);
+        const size_t before = advice->findings.n;
         if (entry->off)
             continue;
         ctx->option_values = entry->option_values;
@@ -555,6 +562,7 @@ static enum ta_status run_rules(struct ta_ctx *ctx, const struct ta_registry *re
         if (advice->unfounded)
             return ta_fail(ctx, TA_ERR_INTERNAL, "Rule \"%s\" gave no evidence: finding=%s",
                            entry->plugin.id, advice->unfounded);
+        advice->found[i] = advice->findings.n - before;
     }
     if (advice->failed)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the findings");
@@ -647,6 +655,7 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
         struct ta_section_builder *section = ta_report_open_section(report, "findings", "Findings");
         for (size_t i = 0; i < advice.findings.n; i++)
             ta_add_finding(section, &at[i].finding);
+        ta_checked_list(registry, report, advice.found, section);
         const char *summary = all_together(&advice);
         if (summary)
             ta_section_set_summary(section, summary);

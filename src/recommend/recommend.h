@@ -3,6 +3,7 @@
 #ifndef TA_RECOMMEND_H
 #define TA_RECOMMEND_H
 
+#include "plugin/builtin.h"
 #include "plugin/registry.h"
 #include "traceanalyze/analysis.h"
 
@@ -15,6 +16,8 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
 enum ta_status ta_headline_set(struct ta_ctx *ctx, const struct ta_registry *registry,
                                struct ta_report *report,
                                const struct ta_finding *worst) TA_MUST_CHECK;
+
+extern const struct ta_part *const ta_recommend_parts[]; /* ends with NULL */
 
 /* Whether the run has one device only, whose number says nothing. */
 bool ta_advice_has_one_device(const struct ta_advice *advice);

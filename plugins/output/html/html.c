@@ -14,6 +14,7 @@
 #include "base/write/pieces.h"
 #include "report/codec.h"
 #include "report/sections.h"
+#include "report/tables.h"
 
 #include <stdlib.h>
 #include <traceanalyze/base.h>
@@ -54,10 +55,17 @@ static bool is_item_open(const struct page *page, const struct ta_section *secti
     return item->kind == TA_ITEM_FINDING || strcmp(section->id, HTML_OVERVIEW) != 0;
 }
 
+/* Whether the tables of details of a section are folded where it is, and not in the appendix: what
+ * rules found follows the findings. */
+static bool has_details(const struct ta_section *section)
+{
+    return section->chapter == TA_CHAPTER_APPENDIX || strcmp(section->id, HTML_FINDINGS) == 0;
+}
+
 /* Whether a section says anything in its chapter. */
 static bool is_open(const struct page *page, const struct ta_section *section)
 {
-    bool any = section->missing || section->chapter == TA_CHAPTER_APPENDIX;
+    bool any = section->missing || has_details(section);
     for (size_t i = 0; i < section->n_items && !any; i++)
         any = is_item_open(page, section, &section->items[i]);
     return any;
@@ -74,7 +82,7 @@ static size_t count_sections(const struct page *page, enum ta_chapter chapter)
     return n;
 }
 
-/* Tables of a section that are folded in the appendix. */
+/* Tables of a section that are folded, most of them in the appendix. */
 static bool is_folded(const struct ta_section *section, const struct ta_item *item)
 {
     return item->kind == TA_ITEM_TABLE && !ta_table_is_open(section, item->table) &&
@@ -238,8 +246,17 @@ static enum ta_status put_table(const struct page *page, const struct page_part 
     return html_table(page, part->item->table, HTML_OPEN);
 }
 
+/* How many rules looked, before what each of them found. */
+static void put_rules(const struct page *page, const struct ta_table *table)
+{
+    char text[TA_RULES_TEXT_MAX];
+    if (strcmp(table->id, "findings.rules") == 0 && *ta_rules_said(page->report, text))
+        html_put(page, "<p class=\"prose summary\">%s</p>\n", text);
+}
+
 static enum ta_status put_folded(const struct page *page, const struct page_part *part)
 {
+    put_rules(page, part->item->table);
     return html_table(page, part->item->table,
                       ta_table_is_charted(part->section, part->item->table) ? HTML_FOLDED_ALONE
                                                                             : HTML_FOLDED);
@@ -289,7 +306,7 @@ static size_t list_section(const struct ta_section *section, struct page_part *p
             parts[n++] = (struct page_part){put_figures, section, item, section->chapter};
         if (item->kind == TA_ITEM_TABLE && ta_table_is_open(section, item->table))
             parts[n++] = (struct page_part){put_table, section, item, section->chapter};
-        if (section->chapter == TA_CHAPTER_APPENDIX && is_folded(section, item))
+        if (has_details(section) && is_folded(section, item))
             parts[n++] = (struct page_part){put_folded, section, item, section->chapter};
     }
     parts[n++] = (struct page_part){.put = put_end};
@@ -301,7 +318,7 @@ static size_t list_details(const struct ta_section *section, struct page_part *p
 {
     size_t n = 0;
     for (size_t i = 0; i < section->n_items; i++) {
-        if (!is_folded(section, &section->items[i]))
+        if (has_details(section) || !is_folded(section, &section->items[i]))
             continue;
         if (n == 0)
             parts[n++] = (struct page_part){.put = put_owner, .section = section};

@@ -3,6 +3,7 @@
 #include "pdf.h"
 #include "render/chart/says.h"
 #include "render/chart/scene.h"
+#include "report/tables.h"
 
 #include <math.h>
 #include <string.h>
@@ -156,13 +157,20 @@ static double first_height(struct pdf *pdf)
     return fmin(pdf_trial(pdf, put_finding, &numbered), (pdf->bottom - pdf->top) / 2);
 }
 
+/* How many rules looked; of a comparison none did. */
+static void put_rules(struct pdf *pdf)
+{
+    char text[TA_RULES_TEXT_MAX];
+    if (*ta_rules_said(pdf->report, text))
+        pdf_paragraph(pdf, PDF_SMALL, TA_INK_MUTED, pdf_printf(pdf, "%s", text), 6);
+}
+
 void pdf_findings(struct pdf *pdf)
 {
     struct ta_walk walk = {0};
     const struct ta_item *item;
     if (pdf_finding_number(pdf, NULL) == 0) {
-        if (ta_report_kind(pdf->report) == TA_REPORT_RUN) /* a comparison is no advice */
-            pdf_paragraph(pdf, PDF_BODY, TA_INK_TEXT, "No rule found anything to improve.", 6);
+        put_rules(pdf);
         return;
     }
     const int entry = pdf_section(pdf, "Evidence", PDF_AT_EVIDENCE, first_height(pdf));
@@ -175,5 +183,6 @@ void pdf_findings(struct pdf *pdf)
             pdf_mark_drawn(pdf, numbered.small.table);
         put_finding(pdf, &numbered);
     }
+    put_rules(pdf);
     pdf_untag(pdf, "Sect");
 }

@@ -110,6 +110,11 @@ static void put_findings(const struct page *page)
         ta_putc(page->out, '\n');
         text_sentence(page, summary, TEXT_INDENT, TEXT_PLAIN);
     }
+    char rules[TA_RULES_TEXT_MAX];
+    if (*ta_rules_said(page->report, rules)) {
+        ta_putc(page->out, '\n');
+        text_sentence(page, rules, TEXT_INDENT, TEXT_PLAIN);
+    }
 }
 
 /* ---- data quality -------------------------------------------------------------------- */
