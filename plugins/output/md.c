@@ -3,6 +3,7 @@
 #include "base/write/escape.h"
 #include "lib/markup.h"
 #include "lib/identity.h"
+#include "report/sections.h"
 #include "report/short_name.h"
 #include "report/tables.h"
 #include "report/unit.h"
@@ -201,7 +202,7 @@ static enum ta_status put_section(struct ta_ctx *ctx, struct ta_file *out,
     const size_t n_scalars = count_items(report, section, TA_ITEM_SCALAR);
     if (n_scalars + count_items(report, section, TA_ITEM_TABLE) == 0 && !section->missing)
         return TA_OK; /* its findings stand above */
-    if (strcmp(section->id, "findings") != 0)
+    if (strcmp(section->id, TA_SECTION_FINDINGS) != 0)
         ta_put_markdown_f(out, "\n## %s\n", section->title);
     if (section->missing)
         ta_put_markdown_f(out, "\n%s\n", section->missing);

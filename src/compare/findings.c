@@ -3,6 +3,7 @@
  * comparison as well, with what to do about it; what went says so. */
 #include "compare/compare.h"
 #include "report/report.h"
+#include "report/sections.h"
 #include "traceanalyze/table.h"
 
 #include <math.h>
@@ -244,7 +245,7 @@ static void add_news(struct diff *diff, struct ta_section_builder *out, const st
 
 static void add_all_news(struct diff *diff, const struct pairs *pairs)
 {
-    struct ta_section_builder *out = ta_report_open_section(diff->out, "findings", "");
+    struct ta_section_builder *out = ta_report_open_section(diff->out, TA_SECTION_FINDINGS, "");
     /* Of runs that were recorded differently others may be about the recording. */
     const size_t told = (size_t)(diff->offload.sign != 0) + (size_t)(diff->slowed > 0);
     size_t left = diff->is_recorders ? 0 : SHOWN_MOST - told;

@@ -2,6 +2,7 @@
 /* Offloading that came or went: models that wait in the memory of the host while others are used
  * leave the device less to hold. */
 #include "compare/compare.h"
+#include "report/sections.h"
 #include "report/report.h"
 #include "report/unit.h"
 
@@ -91,4 +92,4 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
 }
 
 const struct diff_part diff_of_offloading = {
-    .declares = {.name = "diff.offloading"}, .section = "findings", .add = add};
+    .declares = {.name = "diff.offloading"}, .section = TA_SECTION_FINDINGS, .add = add};

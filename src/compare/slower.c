@@ -5,6 +5,7 @@
 #include "compare/cause.h"
 #include "compare/window.h"
 #include "report/report.h"
+#include "report/sections.h"
 #include "report/unit.h"
 
 #include <math.h>
@@ -250,4 +251,4 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
 }
 
 const struct diff_part diff_of_slower = {
-    .declares = {.name = "diff.slower"}, .section = "findings", .add = add};
+    .declares = {.name = "diff.slower"}, .section = TA_SECTION_FINDINGS, .add = add};

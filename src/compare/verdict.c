@@ -9,6 +9,7 @@
 #include "compare/cause.h"
 #include "compare/figures.h"
 #include "report/report.h"
+#include "report/sections.h"
 #include "report/unit.h"
 #include "report/words.h"
 
@@ -514,4 +515,4 @@ static bool add(struct diff *diff, struct ta_section_builder *out)
 }
 
 const struct diff_part diff_of_verdict = {
-    .declares = {.name = "diff.verdict"}, .section = "findings", .add = add};
+    .declares = {.name = "diff.verdict"}, .section = TA_SECTION_FINDINGS, .add = add};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What every rule looked for, and whether it found it: a reader learns from it what is not wrong. */
+/* What every rule looked for, and whether it found it: readers learn from it what is not wrong. */
 #ifndef TA_CHECKED_H
 #define TA_CHECKED_H
 

@@ -12,6 +12,7 @@
 #include "recommend/rule.h"
 #include "recommend/stories.h"
 #include "report/report.h"
+#include "report/sections.h"
 #include "traceanalyze/output.h"
 #include "traceanalyze/rule.h"
 
@@ -652,7 +653,8 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
     }
     if (status == TA_OK) {
         const struct ta_found *at = advice.findings.at;
-        struct ta_section_builder *section = ta_report_open_section(report, "findings", "Findings");
+        struct ta_section_builder *section =
+            ta_report_open_section(report, TA_SECTION_FINDINGS, "Findings");
         for (size_t i = 0; i < advice.findings.n; i++)
             ta_add_finding(section, &at[i].finding);
         ta_checked_list(registry, report, advice.found, section);

@@ -24,7 +24,7 @@ static const struct {
     const char *id, *title;
     enum ta_chapter chapter;
 } sections[] = {
-    {"findings", "Findings", TA_CHAPTER_FINDINGS},
+    {TA_SECTION_FINDINGS, "Findings", TA_CHAPTER_FINDINGS},
     {"gates", "Gates", TA_CHAPTER_FINDINGS},
     {"overview", "Overview", TA_CHAPTER_FINDINGS},
     {"diff", "What changed", TA_CHAPTER_FINDINGS},

@@ -5,6 +5,9 @@
 
 #include "traceanalyze/report.h"
 
+/* The id of the section of findings. */
+#define TA_SECTION_FINDINGS "findings"
+
 /* "time" and "Where the time goes". */
 const char *ta_chapter_id(enum ta_chapter chapter);
 const char *ta_chapter_title(enum ta_chapter chapter);

@@ -3,6 +3,7 @@
 #include "html.h"
 #include "lib/identity.h"
 #include "lib/short_finding.h"
+#include "report/sections.h"
 #include "report/tables.h"
 
 #include <traceanalyze/table.h>
@@ -114,7 +115,7 @@ static void put_first_findings(const struct page *page)
         ta_puts(page->out, "</ol>\n");
     for (size_t i = 0; n && i < ta_report_section_count(page->report); i++) {
         const struct ta_section *section = ta_report_section(page->report, i);
-        if (strcmp(section->id, HTML_FINDINGS) == 0 && section->summary)
+        if (strcmp(section->id, TA_SECTION_FINDINGS) == 0 && section->summary)
             html_put(page, "<p class=\"sum\">%s</p>\n", section->summary);
     }
 }

@@ -59,7 +59,7 @@ static bool is_item_open(const struct page *page, const struct ta_section *secti
  * rules found follows the findings. */
 static bool has_details(const struct ta_section *section)
 {
-    return section->chapter == TA_CHAPTER_APPENDIX || strcmp(section->id, HTML_FINDINGS) == 0;
+    return section->chapter == TA_CHAPTER_APPENDIX || strcmp(section->id, TA_SECTION_FINDINGS) == 0;
 }
 
 /* Whether a section says anything in its chapter. */
@@ -179,7 +179,7 @@ static void put_heading(const struct page *page, const struct ta_section *sectio
 static bool is_on_first_screen(const struct page *page, const struct ta_section *section)
 {
     return ta_report_kind(page->report) == TA_REPORT_RUN &&
-           strcmp(section->id, HTML_FINDINGS) == 0 && count_items(section, TA_ITEM_FINDING);
+           strcmp(section->id, TA_SECTION_FINDINGS) == 0 && count_items(section, TA_ITEM_FINDING);
 }
 
 static enum ta_status put_begin(const struct page *page, const struct page_part *part)
@@ -247,16 +247,17 @@ static enum ta_status put_table(const struct page *page, const struct page_part 
 }
 
 /* How many rules looked, before what each of them found. */
-static void put_rules(const struct page *page, const struct ta_table *table)
+static void put_rules(const struct page *page)
 {
     char text[TA_RULES_TEXT_MAX];
-    if (strcmp(table->id, "findings.rules") == 0 && *ta_rules_said(page->report, text))
+    if (*ta_rules_said(page->report, text))
         html_put(page, "<p class=\"prose summary\">%s</p>\n", text);
 }
 
 static enum ta_status put_folded(const struct page *page, const struct page_part *part)
 {
-    put_rules(page, part->item->table);
+    if (strcmp(part->section->id, TA_SECTION_FINDINGS) == 0)
+        put_rules(page);
     return html_table(page, part->item->table,
                       ta_table_is_charted(part->section, part->item->table) ? HTML_FOLDED_ALONE
                                                                             : HTML_FOLDED);

@@ -24,8 +24,7 @@ struct page {
 
 /* Id of the section whose scalars are the key figures on top of the page. */
 #define HTML_OVERVIEW "overview"
-/* Id of the section of findings, which comes first; of those so many are on the first screen. */
-#define HTML_FINDINGS "findings"
+/* So many findings are on the first screen. */
 enum { HTML_FIRST_FINDINGS = 3 };
 /* Ids of the sections that the page adds at its end. */
 #define HTML_QUALITY "data_quality"
