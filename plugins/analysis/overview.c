@@ -267,16 +267,14 @@ static struct counted find_counted(const struct ta_refs *in)
     return steps;
 }
 
-/* Median of the values of a column, of the steps that count of one rank, or of all where it is
- * TA_MISSING; NaN without any. */
+/* Median of the values of a column, of the steps in [from, to) that count; NaN without any. */
 static double median_of(const struct ta_refs *in, const struct counted *steps, size_t column,
-                        int64_t rank, double *values)
+                        size_t from, size_t to, double *values)
 {
     size_t n = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, STEP_HOST); i++) {
+    for (size_t i = from; i < to; i++) {
         const double value = ta_ref_number(in, column, i, NAN);
-        const bool is_asked = rank == TA_MISSING || ta_ref_integer(in, STEP_RANK, i) == rank;
-        if (is_asked && !isnan(value) && is_counted(in, steps, i))
+        if (!isnan(value) && is_counted(in, steps, i))
             values[n++] = value;
     }
     ta_sort_numbers(values, n);
@@ -333,7 +331,7 @@ static bool add_step_time(struct ta_section_builder *out, const struct ta_refs *
         return false;
     if (steps.n > 0 && !add_phase_time(out, in)) {
         char title[96];
-        const double median = median_of(in, &steps, steps.column, TA_MISSING, values);
+        const double median = median_of(in, &steps, steps.column, 0, rows, values);
         title_step(title, in, &steps, median);
         ta_word_scalar(out, &scalars[STEP_TIME], ta_num(median), title,
                        steps.of_device
@@ -343,10 +341,12 @@ static bool add_step_time(struct ta_section_builder *out, const struct ta_refs *
                            : NULL);
     }
     double most = 0;
-    for (size_t i = 0; i < rows; i++)
-        if (i == 0 || ta_ref_integer(in, STEP_RANK, i) != ta_ref_integer(in, STEP_RANK, i - 1))
-            most = fmax(most, median_of(in, &steps, STEP_WORK_NS, ta_ref_integer(in, STEP_RANK, i),
-                                        values));
+    for (size_t i = 0, end; i < rows; i = end) { /* rows of a rank follow each other */
+        const int64_t rank = ta_ref_integer(in, STEP_RANK, i);
+        for (end = i; end < rows && ta_ref_integer(in, STEP_RANK, end) == rank; end++) {
+        }
+        most = fmax(most, median_of(in, &steps, STEP_WORK_NS, i, end, values));
+    }
     char title[64];
     const char *what = are_blocks(in) ? "GPU work per block" : scalars[STEP_WORK].title;
     const double share = steps.work / total(in, GPU_BUSY);
