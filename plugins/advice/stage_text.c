@@ -77,6 +77,14 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
     const char *whole =
         ta_share_words(in, SHARE_OF, found->largest.row, SESSION_RANK, SESSION_KIND, words);
     const char *total = ta_advice_number(advice, found->total, TA_UNIT_NS);
+    const char *needs = "";
+    if (found->is_slow)
+        needs = ta_advice_printf(
+            advice, "%s, where a GPU needs well below 1 s",
+            found->call_ns >= found->total
+                ? ""
+                : ta_advice_printf(advice, " in calls of %s",
+                                   ta_advice_number(advice, found->call_ns, TA_UNIT_NS)));
     const char *share =
         found->share > 0
             ? ta_advice_printf(advice, "%s of %s, %s",
@@ -95,16 +103,13 @@ static void give(const struct ta_refs *in, struct ta_advice *advice, const struc
                                        ta_advice_number(advice, generations, TA_UNIT_COUNT),
                                        generations > 1 ? "s" : "", share,
                                        ta_place_owner(advice, in->report, place))
-                    : ta_advice_printf(advice, "Text encoding takes %s of %s (%s)%s",
+                    : ta_advice_printf(advice, "Text encoding takes %s of %s (%s%s)%s",
                                        ta_advice_number(advice, found->share, TA_UNIT_RATIO), whole,
-                                       total, ta_place_owner(advice, in->report, place)),
+                                       total, needs, ta_place_owner(advice, in->report, place)),
             .why =
                 found->is_slow && !is_repeated
-                    ? ta_advice_printf(advice,
-                                       "A GPU encodes a prompt in well below a second; %s a call "
-                                       "means that the text encoder runs on the CPU, is copied "
-                                       "to the GPU first, or is called for the first time.",
-                                       ta_advice_number(advice, found->call_ns, TA_UNIT_NS))
+                    ? "The text encoder runs on the CPU, is copied to the GPU first, or is called "
+                      "for the first time."
                     : NULL,
             .advice = is_repeated ? "Encode each prompt once and keep its embedding, which is the "
                                     "same for all chunks, blocks and steps of a generation."
