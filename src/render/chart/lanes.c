@@ -25,7 +25,7 @@ enum {
 enum { NARROW = 420 };
 enum { KINDS_MOST = 64 };
 /* More lanes than these are lower, so that findings stand on the same screen. */
-enum { LANES_WHOLE = 5 };
+enum { LANES_WHOLE = 4 };
 
 struct segment {
     size_t lane;
