@@ -66,7 +66,7 @@ static enum ta_status check_cpu(struct ta_ctx *ctx)
 static enum ta_status load_hardware(struct ta_ctx *ctx, struct work *work)
 {
     const struct ta_run_options *options = work->options;
-    if (options->wanted == &ta_want_nothing)
+    if (options->only_reads)
         return TA_OK;
     const enum ta_status status = ta_hardware_load(ctx, options->hardware, &work->hardware);
     ctx->shared->hardware = &work->hardware;
@@ -360,7 +360,7 @@ static enum ta_status report_on_files(struct ta_ctx *ctx, struct reading *readin
         status = map_replays(ctx, reading);
     if (status != TA_OK)
         return status;
-    if (options->wanted == &ta_want_nothing || recordings->n == 1) {
+    if (options->only_reads || recordings->n == 1) {
         ta_recordings_mark(recordings, ingestion);
         status = ta_recordings_unite(ctx, &reading->work->plan, recordings, ingestion);
         if (status == TA_OK)
@@ -413,7 +413,7 @@ static enum ta_status open_work(struct ta_ctx *ctx, struct work *work)
     shared.steps.wanted = survey && survey->needs_steps;
     shared.ranks.wanted = options->timeline || (survey && survey->needs_clocks);
     if (status == TA_OK)
-        status = ta_plan_make(ctx, work->registry, options->wanted, &shared, &work->plan);
+        status = ta_plan_make(ctx, work->registry, !options->only_reads, &shared, &work->plan);
     return status;
 }
 

@@ -335,7 +335,7 @@ enum ta_status ta_reduce_run(struct ta_ctx *ctx, const struct ta_registry *regis
         run.options.title = ta_default_title(options, &arena);
     ta_times_start(&ctx->times);
     enum ta_status status =
-        run.options.title ? ta_plan_make(ctx, registry, options->wanted, &ta_stages, &run.plan)
+        run.options.title ? ta_plan_make(ctx, registry, !options->only_reads, &ta_stages, &run.plan)
                           : ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold a title");
     if (status == TA_OK)
         status = ta_check_step_marker(ctx, options->step_marker);

@@ -144,7 +144,7 @@ static enum ta_status list_recordings(struct ta_ctx *ctx, struct run *run)
 
 static enum ta_status recommend(struct ta_ctx *ctx, struct run *run)
 {
-    if (run->in->options->wanted == &ta_want_nothing)
+    if (run->in->options->only_reads)
         return TA_OK;
     return ta_recommend(ctx, run->in->registry, run->report);
 }

@@ -52,9 +52,6 @@ struct ta_analysis_ops {
      * where another analysis names the argument in needs_args. NULL for none. */
     const char *const *samples_op_args;
 
-    /* What a comparison reads of `partials`, one for each; NULL when it is all. */
-    const enum ta_partial_use *uses;
-
     /* The tables that finish() fills, in the order of the report; ends with NULL, or NULL. */
     const struct ta_table_def *const *tables;
 

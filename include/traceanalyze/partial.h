@@ -43,13 +43,6 @@ struct ta_partial_def {
     size_t n_fields;
 };
 
-/* What is kept of a table where its analysis runs for a comparison of runs alone. */
-enum ta_partial_use {
-    TA_COMPARED,        /* all */
-    TA_COMPARED_TOTALS, /* of distributions count, sum and extremes: they have no quantiles */
-    TA_NOT_COMPARED     /* nothing: it stays empty */
-};
-
 /* Rows may come from a saved summary, which is input like any other.  Where finish() takes a cell
  * for an index, as one of an enumeration, a bound says of how many: the core refuses summaries with
  * other values than 0 … below − 1, TA_MISSING among them. */

@@ -35,7 +35,6 @@ struct sums {
     struct ta_partial *const *out;
     struct ta_map site_rows;
     struct gap longest[LONGEST_KEPT];
-    bool lists_gaps, lists_sites;
     size_t n_longest, least;         /* of the gaps kept: position of the shortest */
     int64_t *causes[TA_IDLE_CAUSES]; /* rows of the device in the partial, NULL before the first */
 };
@@ -95,9 +94,8 @@ static void count_piece(void *user, const struct ta_idle_piece *piece)
     struct sums *s = user;
     const enum ta_idle_cause cause = piece->cause;
     const ta_row place = piece->place;
-    if (!s->lists_sites || cause == TA_IDLE_MICRO || cause == TA_IDLE_UNLINKED ||
-        cause == TA_IDLE_LOST || cause == TA_IDLE_PROFILER || cause == TA_IDLE_DISORDER ||
-        cause == TA_IDLE_BEFORE)
+    if (cause == TA_IDLE_MICRO || cause == TA_IDLE_UNLINKED || cause == TA_IDLE_LOST ||
+        cause == TA_IDLE_PROFILER || cause == TA_IDLE_DISORDER || cause == TA_IDLE_BEFORE)
         return;
     const ta_str name = place == TA_NO_ROW ? TA_STR_ABSENT : s->spans.name[place];
     const uint64_t id = (uint64_t)cause << 32 | name;
@@ -135,7 +133,7 @@ static void count_gap(void *user, const struct ta_idle_gap *of)
             gap.site = part->site;
         }
     }
-    if (s->lists_gaps && gap.end - gap.start >= TA_IDLE_MICRO_NS)
+    if (gap.end - gap.start >= TA_IDLE_MICRO_NS)
         keep_longest(s, &gap);
 }
 
@@ -146,8 +144,6 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                      .activities = ta_trace_activities(trace),
                      .spans = ta_trace_spans(trace),
                      .out = out};
-    s.lists_gaps = ta_partial_is_kept(out[PARTIAL_GAPS]);
-    s.lists_sites = ta_partial_is_kept(out[PARTIAL_SITES]);
     const struct ta_idle_watcher watcher = {
         .user = &s, .piece = count_piece, .gap = count_gap, .device = list_longest};
     const bool done = ta_idle_walk(trace, &watcher);
@@ -176,10 +172,6 @@ static const struct ta_field gap_fields[] = {
     [GAP_SITE] = {"site", TA_FIELD_TEXT},     [GAP_NEXT] = {"next", TA_FIELD_TEXT},
     [GAP_TOTAL] = {"total_ns", TA_FIELD_SUM},
 };
-
-static const enum ta_partial_use uses[] = {[PARTIAL_CAUSES] = TA_COMPARED,
-                                           [PARTIAL_SITES] = TA_NOT_COMPARED,
-                                           [PARTIAL_GAPS] = TA_NOT_COMPARED};
 
 static const struct ta_partial_def partials[] = {
     [PARTIAL_CAUSES] = {"causes", cause_fields, TA_LENGTH(cause_fields)},
@@ -587,7 +579,7 @@ static void add_sites(const struct ta_partial *causes, const struct ta_partial *
         add_site(out, &sums, ta_partial_text(sites, row, SITE_CAUSE),
                  ta_partial_text(sites, row, SITE_SITE), row[SITE_PIECES], row[SITE_TOTAL]);
     }
-    for (size_t cause = 0; cause < TA_IDLE_CAUSES && ta_partial_is_kept(sites); cause++)
+    for (size_t cause = 0; cause < TA_IDLE_CAUSES; cause++)
         if (sums.of[cause] > sums.at_sites[cause])
             add_site(out, &sums, ta_slice_of(ta_idle_causes[cause].name), TA_LIT(""), TA_MISSING,
                      sums.of[cause] - sums.at_sites[cause]);
@@ -619,7 +611,6 @@ static const struct ta_table_def *const tables[] = {&by_rank, &by_cause, &by_sit
 static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .section = "launches",
                                            .partials = partials,
-                                           .uses = uses,
                                            .map = map,
                                            .finish = finish,
                                            .tables = tables};

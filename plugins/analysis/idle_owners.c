@@ -48,7 +48,6 @@ struct sums {
     struct ta_activities activities;
     struct ta_spans spans;
     struct ta_partial *const *out;
-    bool lists_sites;
     /* Time of the device by root cause: all of it, and the part after a waiting call. */
     int64_t owned[OWNERS], later[OWNERS];
     struct ta_functions functions;
@@ -145,7 +144,7 @@ static void count_piece(void *user, const struct ta_idle_piece *piece)
     s->owned[owner] += piece->ns;
     if (wait && group != TA_IDLE_GROUP_SYNC)
         s->later[owner] += piece->ns;
-    if (!s->lists_sites || (!ta_idle_is_of_host(piece->cause) && !wait))
+    if (!ta_idle_is_of_host(piece->cause) && !wait)
         return;
     struct place *place = place_at(s, piece, owner, wait != NULL);
     if (!place)
@@ -216,7 +215,6 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
                      .activities = ta_trace_activities(trace),
                      .spans = ta_trace_spans(trace),
                      .sizes = ta_trace_args(trace, "bytes"),
-                     .lists_sites = ta_partial_is_kept(out[PARTIAL_SITES]),
                      .out = out};
     const struct ta_idle_watcher watcher = {.user = &s, .piece = count_piece, .device = add_device};
     bool done = ta_functions_open(&s.functions, trace);
@@ -251,9 +249,6 @@ static const struct ta_partial_def partials[] = {
     [PARTIAL_SITES] = {"sites", owner_site_fields, TA_LENGTH(owner_site_fields)},
     {0},
 };
-
-static const enum ta_partial_use uses[] = {
-    [PARTIAL_OWNERS] = TA_COMPARED, [PARTIAL_SITES] = TA_NOT_COMPARED};
 
 static const char owner_doc[] =
     "Root cause of the idle time: the immediate cause, except: launching: the host prepares and "
@@ -440,7 +435,6 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .needs_args = needs_args,
                                            .section = "launches",
                                            .partials = partials,
-                                           .uses = uses,
                                            .map = map,
                                            .finish = finish,
                                            .tables = tables};

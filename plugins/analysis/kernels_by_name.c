@@ -25,7 +25,6 @@ static const struct ta_field class_fields[] = {
 
 static const struct ta_partial_def partials[] = {
     {"kernels", name_fields, 2}, {"classes", class_fields, 2}, {0}};
-static const enum ta_partial_use uses[] = {TA_COMPARED_TOTALS, TA_NOT_COMPARED};
 
 enum {
     KERNEL_NAME,
@@ -201,7 +200,6 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
     const struct ta_activities activities = ta_trace_activities(trace);
     const struct ta_spans s = ta_trace_spans(trace);
     const struct ta_kernels kernels = ta_trace_kernels(trace);
-    const bool by_class = ta_partial_is_kept(out[1]);
     struct ta_dist *class_times[TA_KERNEL_CLASS_COUNT] = {0};
     struct ta_dist **times = calloc(kernels.n + 1, sizeof(struct ta_dist *)); /* by kernel */
     for (size_t i = 0; times && i < activities.n; i++) {
@@ -215,8 +213,6 @@ static enum ta_status map(struct ta_ctx *ctx, const struct ta_trace *trace,
             times[k] = ta_partial_dist(out[0], TA_PARTIAL_ROW(out[0], name), TIMES);
         }
         ta_dist_add(times[k], dur);
-        if (!by_class)
-            continue;
         if (!class_times[class])
             class_times[class] = ta_partial_dist(
                 out[1], TA_PARTIAL_ROW(out[1], ta_key_int((int64_t) class)), CLASS_TIMES);
@@ -349,7 +345,6 @@ static const struct ta_table_def *const tables[] = {&by_name, &quantiles, &durat
 static const struct ta_analysis_ops ops = {.bounds = bounds,
                                            .section = "kernels",
                                            .partials = partials,
-                                           .uses = uses,
                                            .map = map,
                                            .finish = finish,
                                            .tables = tables};

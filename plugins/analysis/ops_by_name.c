@@ -15,7 +15,6 @@ static const struct ta_field fields[] = {
 };
 
 static const struct ta_partial_def partials[] = {{"ops", fields, 5}, {0}};
-static const enum ta_partial_use uses[] = {TA_COMPARED_TOTALS};
 
 enum { CATEGORY, NAME, CALLS, TOTAL, WORKING, SELF, SHARE, MEAN };
 static const struct ta_column by_name_columns[] = {
@@ -138,12 +137,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 
 static const struct ta_table_def *const tables[] = {&by_name, NULL};
 
-static const struct ta_analysis_ops ops = {.section = "operators",
-                                           .partials = partials,
-                                           .uses = uses,
-                                           .map = map,
-                                           .finish = finish,
-                                           .tables = tables};
+static const struct ta_analysis_ops ops = {
+    .section = "operators", .partials = partials, .map = map, .finish = finish, .tables = tables};
 
 TA_PLUGIN(analysis, ops_by_name, &ops, .title = "Operators",
           .summary = "Host time by category and name: ops.by_name", .version = "1");

@@ -34,14 +34,14 @@ struct ta_plan {
     size_t n_passing;       /* the first of them: the core's that no analysis wants */
     size_t n_passing_drawn; /* the first of these: no timeline shows them either */
     uint64_t sampled;       /* a bit for each key of which a sample is wanted (samples_op_args) */
-    bool compared;          /* they run for a comparison: partials keep what it reads */
     size_t steps, ranks;    /* in `analyses`, the stages; SIZE_MAX where nothing needs them */
 };
 
-/* The wanted analyses of the registry and those whose results they read; `wanted` NULL is all that
- * are on.  TA_ERR_PLUGIN when analyses wait for each other or want too many arguments. */
-enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *registry,
-                            const struct ta_wanted *wanted, const struct ta_plan_stages *stages,
+/* All analyses of the registry that are on, and those whose results they read; without `runs_any`
+ * none, and only the stages that are wanted for themselves.  TA_ERR_PLUGIN when analyses wait for
+ * each other or want too many arguments. */
+enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *registry, bool runs_any,
+                            const struct ta_plan_stages *stages,
                             struct ta_plan *plan) TA_MUST_CHECK;
 void ta_plan_free(struct ta_plan *plan);
 

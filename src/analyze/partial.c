@@ -22,7 +22,6 @@ struct ta_partial {
     const int64_t **ordered;        /* rows by key, once settled */
     int64_t *scratch;               /* takes what finds no room */
     struct ta_dist scratch_dist;
-    enum ta_partial_use keeps;
     bool failed;
 };
 
@@ -40,17 +39,6 @@ struct ta_partial *ta_partial_new(const struct ta_partial_def *def)
         return NULL;
     }
     return p;
-}
-
-void ta_partial_keep(struct ta_partial *p, enum ta_partial_use use)
-{
-    p->keeps = use;
-    p->scratch_dist.is_total = use != TA_COMPARED;
-}
-
-bool ta_partial_is_kept(const struct ta_partial *p)
-{
-    return p->keeps != TA_NOT_COMPARED;
 }
 
 void ta_partial_free(struct ta_partial *p)
@@ -169,8 +157,6 @@ static int64_t *find_row(struct ta_partial *p, const int64_t *keys)
 int64_t *ta_partial_row(struct ta_partial *p, const struct ta_key *keys)
 {
     int64_t cells[TA_PARTIAL_KEYS_MAX] = {0};
-    if (p->keeps == TA_NOT_COMPARED)
-        return p->scratch;
     if (!p->slots && (p->failed || !open_table(p))) {
         p->failed = true;
         return p->scratch;
@@ -202,15 +188,12 @@ struct ta_dist *ta_partial_dist(struct ta_partial *p, int64_t *row, size_t field
 {
     if (row != p->scratch && row[field] != TA_MISSING)
         return p->dists.at[row[field] - 1];
-    if (p->keeps == TA_NOT_COMPARED)
-        return &p->scratch_dist;
     struct ta_dist *dist = row == p->scratch ? NULL : calloc(1, sizeof *dist);
     if (!dist || !ta_vec_push(&p->dists, dist)) {
         free(dist);
         p->failed = true;
         return &p->scratch_dist;
     }
-    dist->is_total = p->keeps == TA_COMPARED_TOTALS;
     row[field] = (int64_t)p->dists.n;
     return dist;
 }
@@ -329,7 +312,6 @@ bool ta_partial_resolve(struct ta_partial **partial, const int64_t *ranks, size_
     struct ta_partial *merged = ta_partial_new(p->def);
     if (!merged)
         return false;
-    ta_partial_keep(merged, p->keeps);
     for (size_t i = 0; i < p->n_rows; i++)
         merge_row(merged, p, row_at(p, i), true);
     merged->failed |= p->failed;

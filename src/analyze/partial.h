@@ -10,9 +10,6 @@
 struct ta_partial *ta_partial_new(const struct ta_partial_def *def);
 void ta_partial_free(struct ta_partial *partial);
 
-/* Caps the number of samples kept from now on (default: unlimited). */
-void ta_partial_keep(struct ta_partial *partial, enum ta_partial_use use);
-
 /* Adds all rows of `from`.  Any order of merging gives the same rows. */
 void ta_partial_merge(struct ta_partial *into, const struct ta_partial *from);
 
@@ -61,9 +58,6 @@ bool ta_partial_settle(struct ta_partial *partial) TA_MUST_CHECK;
 bool ta_partial_has_rows(const struct ta_partial *partial);
 /* Likewise, or samples of a distribution: it looks at all of them, which is too much per trace. */
 bool ta_partial_ok(const struct ta_partial *partial);
-
-/* Whether rows are kept: of a table that is not compared they are not, and need not be made. */
-bool ta_partial_is_kept(const struct ta_partial *partial);
 
 /* Merges the row at `index` and those after it whose last key, an integer not below 0, falls into
  * the same `width` ≥ 1 numbers and whose other keys are equal, into `cells`, one for each field;

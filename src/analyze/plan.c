@@ -228,16 +228,14 @@ static enum ta_status list_needs(struct ta_ctx *ctx, struct ta_plan *plan)
                           TA_RECORD_ARGS);
 }
 
-enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *registry,
-                            const struct ta_wanted *wanted, const struct ta_plan_stages *stages,
-                            struct ta_plan *plan)
+enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *registry, bool runs_any,
+                            const struct ta_plan_stages *stages, struct ta_plan *plan)
 {
     const size_t n = ta_registry_count(registry, TA_KIND_analysis);
     const struct choice choice = {registry, n, calloc(n + 1, sizeof(bool)),
                                   calloc(n * n + 1, sizeof(bool)), calloc(n * n + 1, sizeof(bool))};
     *plan = (struct ta_plan){.analyses = calloc(n + 3, sizeof *plan->analyses),
                              .keys = calloc(TA_RECORD_ARGS, sizeof *plan->keys),
-                             .compared = wanted && wanted->compared,
                              .steps = SIZE_MAX,
                              .ranks = SIZE_MAX};
     enum ta_status status =
@@ -246,8 +244,8 @@ enum ta_status ta_plan_make(struct ta_ctx *ctx, const struct ta_registry *regist
             : ta_fail(ctx, TA_ERR_NOMEM, "Cannot plan the analyses: analyses=%zu", n);
     if (status == TA_OK)
         find_edges(&choice);
-    for (size_t i = 0; status == TA_OK && i < n; i++)
-        if (ta_registry_wants(ta_registry_at(registry, TA_KIND_analysis, i), wanted))
+    for (size_t i = 0; status == TA_OK && runs_any && i < n; i++)
+        if (!ta_registry_at(registry, TA_KIND_analysis, i)->off)
             choose(&choice, i);
     if (status == TA_OK) {
         list_stages(&choice, stages, plan);

@@ -39,8 +39,6 @@ struct ta_partial_set *ta_partial_set_new(const struct ta_plan *plan)
         for (size_t i = 0; made && i < n; i++) {
             set->tables[a][i] = ta_partial_new(&ops->partials[i]);
             made = set->tables[a][i] != NULL;
-            if (made && plan->compared && ops->uses)
-                ta_partial_keep(set->tables[a][i], ops->uses[i]);
         }
     }
     if (made)

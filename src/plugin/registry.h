@@ -17,18 +17,6 @@ enum ta_status ta_registry_load(struct ta_ctx *ctx, struct ta_registry *registry
 enum ta_status ta_registry_load_defaults(struct ta_ctx *ctx,
                                          struct ta_registry *registry) TA_MUST_CHECK;
 
-/* Which analyses a run needs; those whose results they read come with them. */
-struct ta_wanted {
-    bool loaded;   /* all that are not built in */
-    bool compared; /* for a comparison: and those with figures; of partials what it reads */
-};
-
-/* Reads and accounts, runs no analysis. */
-extern const struct ta_wanted ta_want_nothing;
-
-/* Whether an analysis is on, and one of them; NULL wants all. */
-bool ta_registry_wants(const struct ta_entry *entry, const struct ta_wanted *wanted);
-
 /* Checks what plugins declare of tables, when all are loaded: tables, their columns and charts, and
  * the references of all readers, each of which names a declared column.  TA_ERR_PLUGIN otherwise.
  */

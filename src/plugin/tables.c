@@ -445,35 +445,3 @@ enum ta_status ta_registry_check(struct ta_ctx *ctx, struct ta_registry *registr
         status = check_joints(ctx, registry);
     return status == TA_OK ? check_plugins(ctx, registry) : status;
 }
-
-/* ---- which analyses are wanted --------------------------------------------------------- */
-
-const struct ta_wanted ta_want_nothing = {.loaded = false};
-
-static bool is_compared(enum ta_reading as)
-{
-    return as != TA_AS_NOTHING && as < TA_READINGS_OF_SCALING;
-}
-
-/* Whether a comparison reads anything of an analysis: figures, scalars, or some column. */
-static bool has_figures(const struct ta_analysis_ops *ops)
-{
-    bool has = false;
-    for (size_t i = 0; i < ops->n_scalars; i++)
-        has |= !ops->scalars[i].not_compared;
-    for (const struct ta_table_def *const *def = ops->tables; def && *def; def++) {
-        has |= (*def)->figures != NULL;
-        for (size_t i = 0; i < (*def)->n_columns; i++)
-            has |= is_compared((*def)->columns[i].read_as);
-    }
-    return has;
-}
-
-bool ta_registry_wants(const struct ta_entry *entry, const struct ta_wanted *wanted)
-{
-    if (!wanted || entry->off)
-        return !entry->off;
-    if (strcmp(entry->origin, TA_BUILT_IN) != 0)
-        return wanted->loaded;
-    return wanted->compared && has_figures(entry->plugin.analysis);
-}

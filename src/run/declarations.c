@@ -203,7 +203,7 @@ enum ta_status ta_put_declarations(struct ta_ctx *ctx, struct ta_file *out,
                                    const struct ta_registry *registry)
 {
     struct ta_plan plan;
-    enum ta_status status = ta_plan_make(ctx, registry, NULL, &ta_stages, &plan);
+    enum ta_status status = ta_plan_make(ctx, registry, true, &ta_stages, &plan);
     if (status == TA_OK) {
         ta_puts(out, "\"sections\":[");
         for (size_t i = 0; ta_section_id(i); i++) {

@@ -64,8 +64,7 @@ static void free_runs(struct runs *runs)
 
 /* Each input is a run of its own, so that ranks of different runs never meet; it has the title of
  * its input. */
-static enum ta_status read_each(struct ta_run *run, const struct ta_wanted *wanted,
-                                struct runs *runs)
+static enum ta_status read_each(struct ta_run *run, struct runs *runs)
 {
     struct ta_run_options options;
     *runs = (struct runs){.n = run->baseline.n + run->inputs.n, .n_base = run->baseline.n};
@@ -88,7 +87,6 @@ static enum ta_status read_each(struct ta_run *run, const struct ta_wanted *want
     options.n_inputs = runs->n;
     options.title = NULL;
     options.reports = true;
-    options.wanted = wanted;
     const enum ta_status status =
         ta_pipeline_run_each(&run->ctx, run->registry, &options, runs->at);
     for (size_t i = 0; status == TA_OK && i < runs->n; i++)
@@ -150,7 +148,7 @@ static enum ta_status make_check(struct ta_run *run, struct ta_made *made)
 {
     struct ta_run_options options;
     ta_run_reading(run, &options);
-    options.wanted = &ta_want_nothing;
+    options.only_reads = true;
     return read_one(run, &options, &made->report);
 }
 
@@ -161,7 +159,7 @@ static enum ta_status make_diff(struct ta_run *run, struct ta_made *made)
         need_inputs(run, run->baseline.n, 1, "run of a baseline to compare with");
     if (status != TA_OK)
         return status;
-    status = read_each(run, NULL, &runs); /* their findings are compared, too */
+    status = read_each(run, &runs); /* their findings are compared, too */
     if (status == TA_OK) {
         const struct ta_report *const *at = (const struct ta_report *const *)runs.at;
         const struct ta_diff_side sides[TA_DIFF_SIDES] = {
@@ -181,7 +179,7 @@ static enum ta_status make_scaling(struct ta_run *run, struct ta_made *made)
                                       : run->set.strong ? TA_SCALING_STRONG
                                                         : TA_SCALING_AUTO;
     struct runs runs;
-    enum ta_status status = read_each(run, NULL, &runs);
+    enum ta_status status = read_each(run, &runs);
     if (status == TA_OK)
         status = ta_scaling(&run->ctx, run->registry, (const struct ta_report *const *)runs.at,
                             runs.n, kind, run->set.title, &made->report);

@@ -175,7 +175,7 @@ static enum ta_status survey_inputs(struct ta_run *run, struct ta_survey *survey
     survey->needs_steps = set->steps;
     struct ta_run_options options;
     ta_run_reading(run, &options);
-    options.wanted = &ta_want_nothing;
+    options.only_reads = true;
     options.survey = survey;
     const enum ta_status status =
         ta_pipeline_run(&run->ctx, run->registry, &options, &run->made.report);

@@ -160,9 +160,7 @@ static bool reserve(struct ta_dist *dist, size_t n)
 /* What a sample rarely needs: more room, room for large values, or a bucket. */
 static __attribute__((noinline)) void keep(struct ta_dist *dist, int64_t value)
 {
-    if (dist->is_total) {
-        sum_up_one(dist, value);
-    } else if (!dist->buckets && dist->n_samples < TA_DIST_EXACT) {
+    if (!dist->buckets && dist->n_samples < TA_DIST_EXACT) {
         if ((value <= UINT32_MAX || widen(dist)) && reserve(dist, dist->n_samples + 1)) {
             if (dist->wide)
                 dist->wide[dist->n_samples++] = value;
@@ -230,8 +228,7 @@ void ta_dist_merge(struct ta_dist *into, const struct ta_dist *other)
     into->failed |= from.failed;
     if (from.n == 0)
         return;
-    if (!into->is_total)
-        merge_values(into, &from);
+    merge_values(into, &from);
     into->n_sorted = 0;
     into->min = into->n && into->min < from.min ? into->min : from.min;
     into->max = into->n && into->max > from.max ? into->max : from.max;
@@ -242,7 +239,7 @@ void ta_dist_merge(struct ta_dist *into, const struct ta_dist *other)
 
 void ta_dist_move(struct ta_dist *into, struct ta_dist *from)
 {
-    if (into->n || into->n_samples || into->failed || into->is_total) {
+    if (into->n || into->n_samples || into->failed) {
         ta_dist_merge(into, from);
         return;
     }
@@ -311,7 +308,7 @@ static int64_t nth(const struct ta_dist *dist, uint64_t at)
 
 double ta_dist_quantile(const struct ta_dist *dist, unsigned percent)
 {
-    if (dist->n == 0 || dist->failed || dist->is_total)
+    if (dist->n == 0 || dist->failed)
         return (double)NAN;
     const uint64_t place = (dist->n - 1) * percent;
     const uint64_t at = place / 100, rest = place % 100;
@@ -326,8 +323,7 @@ bool ta_dist_quantile_interval(const struct ta_dist *dist, unsigned percent, dou
                                int64_t *low, int64_t *high)
 {
     int64_t j = 0, k = 0;
-    if (dist->failed || dist->is_total ||
-        !ta_quantile_ranks(dist->n, percent / 100.0, confidence, &j, &k))
+    if (dist->failed || !ta_quantile_ranks(dist->n, percent / 100.0, confidence, &j, &k))
         return false;
     *low = nth(dist, (uint64_t)j - 1);
     *high = nth(dist, (uint64_t)k - 1);

@@ -20,7 +20,6 @@ struct ta_dist {
     int64_t *wide;
     size_t n_samples, max_samples, n_summed, n_sorted; /* n_sorted: all of them, or 0 */
     uint64_t *buckets; /* counts of the histogram, TA_DIST_BUCKETS of them */
-    bool is_total;     /* no sample is kept: there are no quantiles, and nothing to walk */
     bool failed;       /* out of memory: quantiles are incomplete */
 };
 

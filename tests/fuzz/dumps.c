@@ -89,7 +89,7 @@ struct fuzz_outcome fuzz_read_dump(struct fuzz_run *run, const struct ta_input_o
 {
     static struct ta_plan plan;
     if (!plan.n)
-        FUZZ_CHECK(ta_plan_make(&run->ctx, run->registry, NULL, &ta_stages, &plan) == TA_OK);
+        FUZZ_CHECK(ta_plan_make(&run->ctx, run->registry, true, &ta_stages, &plan) == TA_OK);
     struct ta_quality quality;
     struct ta_builder builder;
     ta_quality_init(&quality);

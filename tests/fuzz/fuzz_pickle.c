@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fuzz_run *run = fuzz_begin();
     struct ta_quality quality;
     if (!plan.n)
-        FUZZ_CHECK(ta_plan_make(&run->ctx, run->registry, NULL, &ta_stages, &plan) == TA_OK);
+        FUZZ_CHECK(ta_plan_make(&run->ctx, run->registry, true, &ta_stages, &plan) == TA_OK);
     FUZZ_CHECK(ta_limits_set(&run->ctx, "pickle-objects=100000") == TA_OK);
     for (int as_snapshot = 0; as_snapshot < 2; as_snapshot++) {
         ta_quality_init(&quality);

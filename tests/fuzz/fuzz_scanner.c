@@ -126,7 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fuzz_run *run = fuzz_begin();
     struct ta_quality quality;
     if (!plan.n)
-        FUZZ_CHECK(ta_plan_make(&run->ctx, run->registry, NULL, &ta_stages, &plan) == TA_OK);
+        FUZZ_CHECK(ta_plan_make(&run->ctx, run->registry, true, &ta_stages, &plan) == TA_OK);
     ta_quality_init(&quality);
     struct ta_reader *reader = ta_reader_open(&run->ctx, NULL, fuzz_file(data, size), &quality);
     FUZZ_CHECK(reader);

@@ -20,7 +20,7 @@ void fixture_open(struct fixture *f)
     assert_non_null(f->registry);
     assert_true(ta_log_formats_init(&f->log_formats, f->registry));
     f->shared.log_formats = &f->log_formats;
-    assert_int_equal(ta_plan_make(&f->ctx, f->registry, NULL, &ta_stages, &f->plan), TA_OK);
+    assert_int_equal(ta_plan_make(&f->ctx, f->registry, true, &ta_stages, &f->plan), TA_OK);
 }
 
 void fixture_close(struct fixture *f)

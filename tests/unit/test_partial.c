@@ -388,80 +388,6 @@ static void without_ranks_there_is_nothing_to_resolve(void **state)
     ta_partial_free(p);
 }
 
-/* A partial that keeps no more than that of what is added, as comparisons ask for. */
-static struct ta_partial *keeping(enum ta_partial_use use)
-{
-    struct ta_partial *p = ta_partial_new(&def);
-    ta_partial_keep(p, use);
-    for (int64_t value = 10; value <= 30; value += 10) {
-        int64_t *row = row_of(p, 0, 1, TA_LIT("a"));
-        ta_sum(&row[SUM], value);
-        ta_dist_add(ta_partial_dist(p, row, DIST), value);
-    }
-    assert_true(ta_partial_ok(p));
-    return p;
-}
-
-static void assert_totals(const struct ta_partial *p, int64_t times)
-{
-    const int64_t *row = ta_partial_at(p, 0);
-    const struct ta_dist *dist = ta_partial_dist_at(p, row, DIST);
-    assert_int_equal(row[SUM], 60 * times);
-    assert_int_equal(ta_dist_count(dist), 3 * times);
-    assert_int_equal(ta_dist_sum(dist), 60 * times);
-    assert_int_equal(ta_dist_min(dist), 10);
-    assert_int_equal(ta_dist_max(dist), 30);
-    assert_true(ta_dist_mean(dist) == 20);
-}
-
-static void totals_have_no_quantiles(void **state)
-{
-    (void)state;
-    int64_t low, high;
-    struct ta_partial *p = keeping(TA_COMPARED_TOTALS), *all = keeping(TA_COMPARED);
-    const int64_t ranks[] = {7};
-    ta_partial_merge(p, all); /* as of a summary, which has the samples */
-    assert_true(ta_partial_resolve(&p, ranks, 1) && ta_partial_settle(p));
-    assert_totals(p, 2);
-    const struct ta_dist *dist = ta_partial_dist_at(p, ta_partial_at(p, 0), DIST);
-    assert_true(isnan(ta_dist_quantile(dist, 50)));
-    assert_false(ta_dist_quantile_interval(dist, 50, 0.05, &low, &high));
-    assert_int_equal(dist->n_samples, 0);
-    assert_null(dist->buckets);
-    ta_partial_free(p);
-    ta_partial_free(all);
-}
-
-static void ranks_that_become_one_keep_totals_alone(void **state)
-{
-    (void)state;
-    struct ta_partial *p = keeping(TA_COMPARED_TOTALS);
-    const int64_t ranks[] = {7, 7};
-    ta_dist_add(ta_partial_dist(p, row_of(p, 1, 1, TA_LIT("a")), DIST), 40);
-    assert_true(ta_partial_resolve(&p, ranks, 2)); /* into a partial of its own */
-    ta_dist_add(ta_partial_dist(p, row_of(p, 7, 2, TA_LIT("a")), DIST), 50);
-    assert_true(ta_partial_settle(p));
-    for (size_t i = 0; i < ta_partial_rows(p); i++)
-        assert_int_equal(ta_partial_dist_at(p, ta_partial_at(p, i), DIST)->n_samples, 0);
-    ta_partial_free(p);
-}
-
-static void what_is_not_compared_stays_empty(void **state)
-{
-    (void)state;
-    struct ta_map cache = {0};
-    struct ta_partial *p = keeping(TA_NOT_COMPARED), *all = keeping(TA_COMPARED);
-    assert_true(ta_partial_is_kept(all) && !ta_partial_is_kept(p));
-    const struct ta_key keys[] = {ta_key_int(0), ta_key_int(1), ta_key_text(TA_LIT("b"))};
-    ta_sum(&ta_partial_cached(p, &cache, 5, keys)[SUM], 1);
-    ta_partial_merge(p, all);
-    assert_true(ta_partial_settle(p));
-    assert_int_equal(ta_partial_rows(p), 0);
-    ta_map_free(&cache);
-    ta_partial_free(p);
-    ta_partial_free(all);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -479,9 +405,6 @@ int main(void)
         cmocka_unit_test(ranks_of_rows_are_those_of_files),
         cmocka_unit_test(neighbors_fold_into_one),
         cmocka_unit_test(without_ranks_there_is_nothing_to_resolve),
-        cmocka_unit_test(totals_have_no_quantiles),
-        cmocka_unit_test(ranks_that_become_one_keep_totals_alone),
-        cmocka_unit_test(what_is_not_compared_stays_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

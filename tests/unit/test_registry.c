@@ -430,25 +430,6 @@ static void a_reading_has_one_owner(void **state)
     says("steps.by_step");
 }
 
-static bool is_compared(const char *id)
-{
-    static const struct ta_wanted wanted = {.compared = true};
-    const struct ta_entry *entry = ta_registry_find(registry, TA_KIND_analysis, id);
-    assert_non_null(entry);
-    return ta_registry_wants(entry, &wanted);
-}
-
-/* Because it reads their tables, their figures or their scalars. */
-static void a_comparison_wants_what_it_reads(void **state)
-{
-    (void)state;
-    assert_true(is_compared("files"));
-    assert_true(is_compared("throughput"));
-    assert_true(is_compared("overview"));
-    assert_false(is_compared("small_kernels"));
-    assert_false(is_compared("fusion_chains"));
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -472,7 +453,6 @@ int main(void)
         TEST(refuses_references_to_no_table),
         TEST(refuses_references_to_no_column),
         TEST(a_reading_has_one_owner),
-        TEST(a_comparison_wants_what_it_reads),
         TEST(loads_a_shared_object),
         TEST(loads_a_folder),
         TEST(refuses_untrusted_places),

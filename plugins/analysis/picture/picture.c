@@ -117,7 +117,6 @@ static const struct ta_partial_def partials[] = {
     [PICTURE_TIMES] = {"times", time_fields, TIME_FIELDS},
     {0},
 };
-static const enum ta_partial_use uses[] = {TA_NOT_COMPARED, TA_NOT_COMPARED};
 static const struct ta_bound bounds[] = {{PICTURE_TIMES, TIME_CLASS, PICTURE_CLASSES},
                                          TA_BOUNDS_END};
 
@@ -308,7 +307,6 @@ static const struct ta_analysis_ops ops = {.needs = TA_NEED_HOST_WORK,
                                            .map = map,
                                            .finish = finish,
                                            .bounds = bounds,
-                                           .uses = uses,
                                            .tables = tables,
                                            TA_READS(reads)};
 

@@ -7,7 +7,6 @@
 
 struct ta_survey;
 struct ta_team;
-struct ta_wanted;
 
 struct ta_run_options {
     const char *const *inputs; /* files, folders, globs, "-" */
@@ -28,9 +27,9 @@ struct ta_run_options {
     bool together;             /* all files are one recording, whatever they look like */
     const char *const *maps;   /* traces with captures of the graphs that the inputs replay */
     size_t n_maps;
-    const char *title;              /* NULL is made from the input's name */
-    const struct ta_wanted *wanted; /* analyses that run; NULL: all */
-    bool timeline;                  /* make ta_report_timeline() */
+    const char *title; /* NULL is made from the input's name */
+    bool only_reads;   /* reads and accounts, runs no analysis */
+    bool timeline;     /* make ta_report_timeline() */
     bool summaries; /* each file yields a summary (ta_ingested.packed) and nothing in the partials;
                        `title` and `version` go into it */
     const char *version; /* of the program */
