@@ -23,6 +23,7 @@ DEVICE = {"kernel": "kernel", "mtia_ccp_events": "kernel", "gpu_memcpy": "copy",
 NO_HOST = {"gpu_user_annotation", "trace", "cuda_sync", "cuda_profiler_range", "ac2g", "async",
            "async_gpu", "async_cpu_to_gpu", "fwdbwd"}
 OTHER = "(no launch recorded)"
+IDLE = re.compile(r"^threading\.py\(\d+\): (wait|_wait_for_tstate_lock)$")
 
 
 def nanoseconds(value):
@@ -105,6 +106,10 @@ class Trace:
         calls = {}
         for thread in threads.values():
             nest(thread)
+        most = max(threads.values(), key=len, default=[])
+        idle = {spans[0].thread for spans in threads.values()
+                if spans is not most and all(IDLE.search(s.name) for s in spans)}
+        self.host = [s for s in self.host if s.thread not in idle]
         for call in (s for s in self.host if s.kind() == "call"):
             known = calls.setdefault(call.args.get("correlation"), call)
             if call.start < known.start:
@@ -253,6 +258,10 @@ def check(program, path):
                     problems.append(f"{what} {name} {column}: expected {value}, "
                                     f"found {row[column]}")
         problems += [f"{what} {name} is missing" for name in expected]
+    working = sum(r["working_ns"] for r in tables.get("ops.by_name", []))
+    host = sum(r["host_self_ns"] or 0 for r in tables.get("ops.call_tree", []))
+    if working != host:
+        problems.append(f"host times add up to {host}, in ops.by_name to {working}")
     busy = sum(r["busy_ns"] for r in tables.get("gpu_time.by_rank", []))
     exposed = sum(r["device_exposed_ns"] or 0 for r in tables.get("ops.by_operator", []))
     if busy != exposed:

@@ -377,7 +377,7 @@ static void the_script_stays_small(void **state)
 {
     char *source = inline_text(*state, "<script>", 0);
     const size_t size = strlen(source);
-    assert_in_range(size, 1000, 98000);
+    assert_in_range(size, 1000, 100000);
     g_free(source);
 }
 

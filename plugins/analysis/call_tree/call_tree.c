@@ -115,15 +115,17 @@ static const struct ta_kind kinds[] = {
 
 static const struct ta_chart_def host_chart = TREE_CHART(
     "call-tree", "Host time by call tree", TREE_HOST, "Host total",
-    "Time of all threads of all ranks by call path, callers above. The uncovered part of a box is "
+    "Time of all threads of all ranks that do more than wait, by call path, callers above. The "
+    "uncovered part of a box is "
     "its own time. A chain of calls that pass on " TA_TREE_PASSES_ON_TEXT " is drawn as one box.");
 static const struct ta_chart_def device_chart =
     TREE_CHART("call-tree-device", "Device time by call tree", TREE_DEVICE, "Device total",
                "Device activities of all ranks below the calls that launched them, callers above. "
                "A chain of calls that pass on " TA_TREE_PASSES_ON_TEXT " is drawn as one box.");
-static const struct ta_chart_def module_host_chart = TREE_CHART(
-    "module-tree", "Host time by module", TREE_HOST, "Host total",
-    "Time of all threads of all ranks by module. The uncovered part of a module is its own time.");
+static const struct ta_chart_def module_host_chart =
+    TREE_CHART("module-tree", "Host time by module", TREE_HOST, "Host total",
+               "Time of all threads of all ranks that do more than wait, by module. The uncovered "
+               "part of a module is its own time.");
 static const struct ta_chart_def module_device_chart =
     TREE_CHART("module-tree-device", "Device time by module", TREE_DEVICE, "Device total",
                "Device activities of all ranks by the module that launched them. The uncovered "
@@ -135,10 +137,11 @@ static const struct ta_table_def call_tree = {
         "One row per node: all calls with the same callers and the same name are one node, over "
         "all threads of the same name and all ranks. Callers come before what they call, the "
         "heaviest first. Threads contain the host spans of the trace, and runtime calls the device "
-        "activities that they launched; a graph launch contains all of its kernels. Activities "
+        "activities that they launched; threads that only wait are there without time; a graph "
+        "launch contains all of its kernels. Activities "
         "without a known launch are in \"(no launch recorded)\".\n\nIdentities: the total of a "
         "node is its own time plus the totals of the nodes it calls; Σ `host_self_ns` is Σ "
-        "`self_ns` of `ops.by_name`, Σ `device_self_ns` the sum of all device activities. So "
+        "`working_ns` of `ops.by_name`, Σ `device_self_ns` the sum of all device activities. So "
         "nothing counts twice, even if a function calls itself.\n\n`call_tree.nodes` nodes are "
         "kept: those with the largest parts of host or device time; the other nodes of each caller "
         "are one row \"(other)\". Each rank contributes twice as many nodes, so if ranks differ, a "

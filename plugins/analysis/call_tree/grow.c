@@ -3,6 +3,7 @@
 #include "base/vec.h"
 #include "lib/modules.h"
 #include "model/launched.h"
+#include "model/waiting.h"
 #include "tree.h"
 
 #include <traceanalyze/model.h>
@@ -25,6 +26,7 @@ struct growth {
     const struct ta_launched *launched;
     enum node_kind *kinds;  /* of each category */
     uint8_t *marks;         /* of each string */
+    bool *only_waits;       /* of each track */
     ta_str step;            /* the common name of all steps */
     uint32_t *node_of;      /* of each call that launched something */
     struct open_span *open; /* the innermost last */
@@ -151,7 +153,8 @@ static void open_span(struct growth *g, ta_row row, uint32_t node)
     g->open[g->n_open++] = (struct open_span){row, node};
 }
 
-/* Callers come before what they call, so the caller of a span is already open. */
+/* Callers come before what they call, so the caller of a span is already open.  Of threads that
+ * only wait nothing is told but that they are there: what they do is no work. */
 static void add_spans(struct growth *g)
 {
     const struct ta_spans *s = &g->spans;
@@ -168,6 +171,8 @@ static void add_spans(struct growth *g)
             g->tree->at[node].calls++;
             thread = node;
         }
+        if (g->only_waits[track])
+            continue;
         while (g->n_open && g->open[g->n_open - 1].row != s->parent[i])
             g->n_open--;
         const uint32_t above = g->n_open ? g->open[g->n_open - 1].node : thread;
@@ -239,7 +244,9 @@ bool tree_grow(struct tree *tree, const struct ta_trace *trace)
     g.kinds = calloc(categories.n + 1, sizeof *g.kinds);
     g.marks = calloc(ta_trace_string_count(trace) + 1, sizeof *g.marks);
     g.node_of = calloc(g.launched ? g.launched->n + 1 : 1, sizeof *g.node_of);
-    const bool done = g.launched && g.kinds && g.marks && g.node_of && tree_start(tree);
+    g.only_waits = ta_trace_waiting_threads(trace);
+    const bool done =
+        g.launched && g.kinds && g.marks && g.node_of && g.only_waits && tree_start(tree);
     if (done) {
         for (size_t i = 0; i < categories.n; i++)
             g.kinds[i] = kind_of(trace, &categories.at[i]);
@@ -266,6 +273,7 @@ bool tree_grow(struct tree *tree, const struct ta_trace *trace)
     free(g.kinds);
     free(g.marks);
     free(g.node_of);
+    free(g.only_waits);
     free(g.open);
     ta_map_free(&g.captured);
     return done && !tree->failed;
