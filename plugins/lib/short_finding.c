@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/short_finding.h"
 
+#include <traceanalyze/table.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -33,14 +35,32 @@ size_t ta_sentences_within(const char *text, size_t most)
     return n == 0 || strlen(text) <= most ? strlen(text) : n - 1;
 }
 
+/* What a rule is about, "Straggler"; NULL where the report does not know the rule. */
+static const char *title_of(const struct ta_report *report, const char *rule,
+                            char buffer[TA_SENTENCE_MAX])
+{
+    enum { RULE, TITLE };
+    static const struct ta_ref reads[] = {
+        [RULE] = {"findings.rules", "rule"}, [TITLE] = {"findings.rules", "title"}};
+    struct ta_refs in;
+    ta_refs_open(&in, report, reads, TA_LENGTH(reads));
+    for (size_t row = 0; row < ta_ref_rows(&in, RULE); row++) {
+        const struct ta_slice title = ta_ref_text(&in, TITLE, row);
+        if (title.len && title.len < TA_SENTENCE_MAX && ta_ref_reads(&in, RULE, row, rule)) {
+            snprintf(buffer, TA_SENTENCE_MAX, "%.*s", (int)title.len, title.ptr);
+            return buffer;
+        }
+    }
+    return NULL;
+}
+
 void ta_finding_shorten(struct ta_short_finding *out, const struct ta_report *report,
                         const struct ta_finding *finding)
 {
     const char *headline = ta_report_verdict(report)->headline;
     const size_t n = strlen(finding->title);
     const bool is_said = headline && n && strncmp(headline, finding->title, n) == 0;
+    const char *title = is_said ? title_of(report, finding->rule, out->name) : NULL;
+    out->title = title ? title : finding->title;
     out->advice = finding->advice && *finding->advice ? finding->advice : NULL;
-    out->is_said = is_said && out->advice;
-    out->title =
-        out->is_said ? ta_first_sentence(out->advice, out->first, &out->advice) : finding->title;
 }

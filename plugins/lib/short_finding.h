@@ -7,12 +7,12 @@
 
 enum { TA_SENTENCE_MAX = 1024 };
 
-/* A finding with whose title the verdict begins is not said again: what to do takes its place. */
+/* A finding with whose title the verdict begins is not said again: the name of its rule takes
+ * its place. */
 struct ta_short_finding {
-    bool is_said;
-    const char *title;           /* its own, or the first sentence of its advice */
-    const char *advice;          /* what is left of it; NULL for nothing */
-    char first[TA_SENTENCE_MAX]; /* of which the title may be made: copy no such struct */
+    const char *title;          /* its own, or "Straggler" */
+    const char *advice;         /* NULL for nothing */
+    char name[TA_SENTENCE_MAX]; /* of which the title may be made: copy no such struct */
 };
 
 void ta_finding_shorten(struct ta_short_finding *out, const struct ta_report *report,

@@ -20,11 +20,15 @@ const char *ta_rules_said(const struct ta_report *report, char text[TA_RULES_TEX
 {
     struct ta_refs in;
     ta_refs_open(&in, report, reads, TA_LENGTH(reads));
-    const size_t nothing = count(&in, "nothing");
+    const size_t nothing = count(&in, "nothing"), no_data = count(&in, "no data");
+    const char *more = count(&in, "found") > 0 ? "more " : "";
+    char needs[TA_RULES_TEXT_MAX / 2] = "";
     *text = '\0';
-    if (nothing > 0)
-        snprintf(text, TA_RULES_TEXT_MAX,
-                 "%zu %srules found nothing to improve; for %zu there was no data.", nothing,
-                 count(&in, "found") > 0 ? "more " : "", count(&in, "no data"));
+    if (no_data)
+        snprintf(needs, sizeof needs, "; %zu need%s data that was not recorded", no_data,
+                 no_data == 1 ? "s" : "");
+    if (nothing)
+        snprintf(text, TA_RULES_TEXT_MAX, "%zu %srule%s found nothing to improve%s.", nothing, more,
+                 nothing == 1 ? "" : "s", needs);
     return text;
 }

@@ -53,7 +53,8 @@ static inline bool ta_table_more_is_worse(const struct ta_table *table, size_t m
 const struct ta_chart *ta_report_picture(const struct ta_report *report,
                                          const struct ta_table **table);
 
-/* "61 more rules found nothing to improve; for 14 there was no data.", or ""; returns `text`. */
+/* "61 more rules found nothing to improve; 14 need data that was not recorded.", or ""; returns
+ * `text`. */
 enum { TA_RULES_TEXT_MAX = 160 };
 const char *ta_rules_said(const struct ta_report *report, char text[TA_RULES_TEXT_MAX]);
 

@@ -20,8 +20,8 @@ import reports
 from test_cells import SAMPLES
 
 OFF = "exposed_comm"
-SENTENCE = re.compile(r"(\d+) (more )?rules found nothing to improve; "
-                      r"for (\d+) there was no data\.")
+SENTENCE = re.compile(r"(\d+) (more )?rules? found nothing to improve; "
+                      r"(\d+) needs? data that was not recorded\.")
 
 
 def output(program, *words):

@@ -30,8 +30,6 @@ static void put_verdict(const struct page *page)
         return;
     ta_puts(page->out, "<p class=\"verdict\"><span class=\"label\">Verdict</span> ");
     html_prose(page, verdict->headline);
-    if (verdict->bottleneck && ta_report_finding(page->report, verdict->bottleneck))
-        html_put(page, " <a href=\"#f-%s\">See the finding</a>", verdict->bottleneck);
     ta_puts(page->out, "</p>\n");
 }
 
@@ -79,6 +77,25 @@ static void put_figures(const struct page *page)
 /* What has room in one line of the widest page. */
 enum { ADVICE_MOST = 130 };
 
+/* How many more findings there are, and what all of them come to. */
+static void put_sum(const struct page *page, size_t more)
+{
+    const char *summary = NULL;
+    for (size_t i = 0; i < ta_report_section_count(page->report) && !summary; i++) {
+        const struct ta_section *section = ta_report_section(page->report, i);
+        summary = strcmp(section->id, TA_SECTION_FINDINGS) == 0 ? section->summary : NULL;
+    }
+    if (!more && !summary)
+        return;
+    ta_puts(page->out, "<p class=\"sum\">");
+    if (more)
+        html_put(page, "<a href=\"#g-%s\">%zu more finding%s</a>. ",
+                 ta_chapter_id(TA_CHAPTER_FINDINGS), more, more == 1 ? "" : "s");
+    if (summary)
+        html_put(page, "%s", summary);
+    ta_puts(page->out, "</p>\n");
+}
+
 /* The first findings in short, each a link to the whole one. */
 static void put_first_findings(const struct page *page)
 {
@@ -111,13 +128,13 @@ static void put_first_findings(const struct page *page)
         }
         ta_puts(page->out, "</li>\n");
     }
-    if (n)
-        ta_puts(page->out, "</ol>\n");
-    for (size_t i = 0; n && i < ta_report_section_count(page->report); i++) {
-        const struct ta_section *section = ta_report_section(page->report, i);
-        if (strcmp(section->id, TA_SECTION_FINDINGS) == 0 && section->summary)
-            html_put(page, "<p class=\"sum\">%s</p>\n", section->summary);
-    }
+    if (n == 0)
+        return;
+    size_t more = 0;
+    while (ta_report_next(page->report, TA_ITEM_FINDING, &walk) != NULL)
+        more++;
+    ta_puts(page->out, "</ol>\n");
+    put_sum(page, more);
 }
 
 /* Marks the codes that were found. */

@@ -5,6 +5,8 @@
 #include "lib/markup.h"
 #include "report/short_name.h"
 
+#include <ctype.h>
+
 void html_put(const struct page *page, const char *format, ...)
 {
     va_list args;
@@ -20,9 +22,45 @@ static void put_code(struct ta_file *out, struct ta_slice name)
     ta_puts(out, "</code>");
 }
 
+/* The length of a unit at the begin of a text; 0 for another word. */
+static size_t unit_length(struct ta_slice text)
+{
+    static const char *const units[] = {"ns",  "µs",  "ms",  "s",   "min", "h", "%",  "B",  "KiB",
+                                        "MiB", "GiB", "TiB", "MHz", "GHz", "W", "°C", "kJ", "J"};
+    for (size_t i = 0; i < TA_LENGTH(units); i++) {
+        const size_t n = strlen(units[i]);
+        if (ta_slice_starts(text, units[i]) &&
+            (text.len == n || !isalpha((unsigned char)text.ptr[n])))
+            return n;
+    }
+    return 0;
+}
+
+/* No line ends between a number and its unit. */
+static void put_words(struct ta_file *out, struct ta_slice text)
+{
+    size_t done = 0;
+    for (size_t i = 1; i + 1 < text.len; i++) {
+        const size_t unit = text.ptr[i] == ' ' && isdigit((unsigned char)text.ptr[i - 1])
+                                ? unit_length(ta_slice_part(text, i + 1, text.len))
+                                : 0;
+        size_t first = i;
+        while (unit && first > done && text.ptr[first - 1] != ' ' && text.ptr[first - 1] != '(')
+            first--;
+        if (!unit)
+            continue;
+        ta_put_html(out, ta_slice_part(text, done, first));
+        done = i + 1 + unit;
+        ta_puts(out, "<span class=\"whole\">");
+        ta_put_html(out, ta_slice_part(text, first, done));
+        ta_puts(out, "</span>");
+    }
+    ta_put_html(out, ta_slice_part(text, done, text.len));
+}
+
 void html_prose(const struct page *page, const char *text)
 {
-    ta_put_prose(page->out, ta_put_html, put_code, text);
+    ta_put_prose(page->out, put_words, put_code, text);
 }
 
 void html_value(const struct page *page, const struct ta_cell *cell, enum ta_unit unit)

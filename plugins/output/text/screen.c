@@ -71,15 +71,13 @@ static void put_finding(const struct screen *screen, const struct plan *plan, si
     text_reset(page);
     if (i >= WHOLE_MOST)
         return;
-    if (i < plan->whys && !words.is_said)
+    if (i < plan->whys)
         text_sentence(page, finding->why, MARGIN, TEXT_PLAIN);
-    if (words.advice && (i < plan->advices || !words.is_said))
+    if (words.advice)
         text_sentence(page,
                       i < plan->advices ? words.advice
                                         : ta_first_sentence(words.advice, sentence, &rest),
                       MARGIN, TEXT_PLAIN);
-    if (i < plan->whys && words.is_said)
-        text_sentence(page, finding->why, MARGIN, TEXT_PLAIN);
     put_saving(page, finding);
 }
 
