@@ -69,6 +69,16 @@ static inline struct ta_slice ta_slice_from(struct ta_slice text, size_t from)
     return ta_slice_part(text, from, text.len);
 }
 
+/* As many of its whole characters as have room in so many bytes. */
+static inline struct ta_slice ta_slice_head(struct ta_slice text, size_t most)
+{
+    if (text.len <= most)
+        return text;
+    while (most && ((unsigned char)text.ptr[most] & 0xc0) == 0x80)
+        most--;
+    return ta_slice_part(text, 0, most);
+}
+
 static inline bool ta_slice_equal(struct ta_slice a, struct ta_slice b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);

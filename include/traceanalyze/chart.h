@@ -118,6 +118,9 @@ struct ta_roof {
     const char *level, *slope, *name;
 };
 
+/* The picture of a run of more ranks has those that say most. */
+enum { TA_PICTURE_RANKS_MOST = 8 };
+
 /* A value of the column `group`, which has its own ink. Segments of lanes name kinds whose label is
  * empty. */
 struct ta_kind {

@@ -37,8 +37,8 @@ static const char *name_of(const struct ta_refs *in, struct ta_advice *advice, s
         return "collectives";
     if (ta_ref_reads(in, OP, kind, "allreduce"))
         return "all-reduces";
-    const struct ta_slice op = ta_ref_text(in, OP, kind);
-    return ta_advice_printf(advice, "%.*s", op.len < 40 ? (int)op.len : 40, op.len ? op.ptr : "");
+    const struct ta_slice op = ta_slice_head(ta_ref_text(in, OP, kind), 40);
+    return ta_advice_printf(advice, "%.*s", (int)op.len, op.len ? op.ptr : "");
 }
 
 /* "10 all-reduces take 214 ms each on average. "; empty where they were not counted.  The

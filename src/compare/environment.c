@@ -393,9 +393,11 @@ static void say_setting_differs(struct diff *diff, const char *key, const char *
     enum { TEXT_MOST = 160, VALUE_MOST = 40 };
     if (diff->settings && strlen(diff->settings) > TEXT_MOST)
         return;
-    diff->settings =
-        ta_arena_printf(&diff->arena, "%s%s%s (%.*s → %.*s)", diff->settings ? diff->settings : "",
-                        diff->settings ? ", " : "", key, VALUE_MOST, base, VALUE_MOST, new);
+    const struct ta_slice before = ta_slice_head(ta_slice_of(base), VALUE_MOST);
+    const struct ta_slice after = ta_slice_head(ta_slice_of(new), VALUE_MOST);
+    diff->settings = ta_arena_printf(
+        &diff->arena, "%s%s%s (%.*s → %.*s)", diff->settings ? diff->settings : "",
+        diff->settings ? ", " : "", key, (int)before.len, before.ptr, (int)after.len, after.ptr);
 }
 
 static void say_apart(struct diff *diff, const char *words)

@@ -108,12 +108,9 @@ void items_flush(struct items *items, int64_t whole, struct ta_pack *pack)
 
 static void put_name(const struct items *items, struct ta_pack *pack, ta_str name)
 {
-    struct ta_slice text =
+    const struct ta_slice text =
         name == TA_STR_ABSENT ? TA_LIT("") : ta_host_place(ta_trace_text(items->trace, name));
-    if (text.len > NAME_MOST)
-        for (text.len = NAME_MOST; text.len > 0 && (text.ptr[text.len] & 0xc0) == 0x80;)
-            text.len--; /* not within a character */
-    ta_pack_text(pack, text);
+    ta_pack_text(pack, ta_slice_head(text, NAME_MOST));
 }
 
 void items_put(const struct items *items, struct ta_pack *pack)

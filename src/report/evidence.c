@@ -36,9 +36,7 @@ struct line {
 static void add(struct line *line, struct ta_slice text)
 {
     const size_t room = line->size - 1 - line->n;
-    size_t n = text.len < room ? text.len : room;
-    while (n < text.len && n > 0 && ((unsigned char)text.ptr[n] & 0xc0) == 0x80)
-        n--; /* no part of a character */
+    const size_t n = ta_slice_head(text, room).len;
     memcpy(line->text + line->n, text.ptr, n);
     line->n += n;
     line->text[line->n] = '\0';

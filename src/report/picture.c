@@ -45,9 +45,10 @@ static void put_short(char name[TA_AREA_NAME_MAX], struct ta_slice group)
     const char *folders =
         open ? memrchr(ta_slice_at(group, before), '/', group.len - before) : NULL;
     const size_t from = folders ? (size_t)(folders - group.ptr) + 1 : before;
-    snprintf(name, TA_AREA_NAME_MAX, "%.*s%.*s", (int)(before < 80 ? before : 80),
-             group.len ? group.ptr : "", (int)(group.len - from < 76 ? group.len - from : 76),
-             ta_slice_at(group, from));
+    const struct ta_slice first = ta_slice_head(ta_slice_part(group, 0, before), 80);
+    const struct ta_slice last = ta_slice_head(ta_slice_from(group, from), 76);
+    snprintf(name, TA_AREA_NAME_MAX, "%.*s%.*s", (int)first.len, first.len ? first.ptr : "",
+             (int)last.len, last.len ? last.ptr : "");
 }
 
 struct ta_area ta_area_of(const struct ta_chart *chart, struct ta_slice group, size_t *next)
@@ -85,7 +86,8 @@ const char *ta_whole_text(const struct ta_whole *whole, char text[TA_WHOLE_MAX])
         return text;
     if (whole->lanes == 2)
         snprintf(text, TA_WHOLE_MAX, "(both %s together)", what);
-    else
-        snprintf(text, TA_WHOLE_MAX, "(all %zu %s together)", whole->lanes, what);
+    else /* as many as a picture has may not be all */
+        snprintf(text, TA_WHOLE_MAX, "(%s %zu %s together)",
+                 whole->lanes < TA_PICTURE_RANKS_MOST ? "all" : "these", whole->lanes, what);
     return text;
 }

@@ -132,9 +132,7 @@ static bool in_word(char c)
 static struct ta_slice cut(struct ta_arena *arena, struct ta_slice name, size_t most)
 {
     static const char dots[] = "…";
-    size_t n = most, word = most;
-    while (n && ((unsigned char)name.ptr[n] & 0xC0) == 0x80)
-        n--;
+    size_t n = ta_slice_head(name, most).len, word = most;
     while (word && in_word(name.ptr[word]) && in_word(name.ptr[word - 1]))
         word--;
     if (word >= most / 2)

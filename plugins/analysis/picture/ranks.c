@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LANES_MOST = 8 };
-
 struct lane {
     size_t row; /* of gpu_time.parts */
     int64_t wait;
@@ -161,12 +159,13 @@ static void add_phases(const struct picture *picture, const struct lane *lane)
     for (size_t i = 0; n > 1 && i < ta_ref_rows(picture->in, PHASE_TIME); i++) {
         if (ta_ref_integer(picture->in, PHASE_RANK, i) != rank)
             continue;
-        const struct ta_slice name = ta_ref_reads(picture->in, PHASE_NAME, i, "unknown")
-                                         ? TA_LIT("other")
-                                         : ta_ref_text(picture->in, PHASE_NAME, i);
+        const struct ta_slice name =
+            ta_ref_reads(picture->in, PHASE_NAME, i, "unknown")
+                ? TA_LIT("other")
+                : ta_slice_head(ta_ref_text(picture->in, PHASE_NAME, i), 64);
         const int64_t time = time_of(picture, PHASE_TIME, i);
         char label[80 + TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX];
-        snprintf(label, sizeof label, "%.*s %s", name.len < 64 ? (int)name.len : 64, name.ptr,
+        snprintf(label, sizeof label, "%.*s %s", (int)name.len, name.ptr,
                  ta_unit_format(share, (double)time / (double)whole, TA_UNIT_RATIO));
         picture_add(picture, "phases", start, time, PICTURE_PHASE, label);
         start += time;
@@ -176,14 +175,14 @@ static void add_phases(const struct picture *picture, const struct lane *lane)
 /* Of many those that wait least, for which the others wait, and those that wait most. */
 static size_t choose(struct lane *lanes, size_t n)
 {
-    if (n <= LANES_MOST)
+    if (n <= TA_PICTURE_RANKS_MOST)
         return n;
     qsort(lanes, n, sizeof *lanes, by_wait);
-    const size_t half = LANES_MOST / 2;
+    const size_t half = TA_PICTURE_RANKS_MOST / 2;
     for (size_t i = 0; i < half; i++)
         lanes[half + i] = lanes[n - half + i];
-    qsort(lanes, LANES_MOST, sizeof *lanes, by_row);
-    return LANES_MOST;
+    qsort(lanes, TA_PICTURE_RANKS_MOST, sizeof *lanes, by_row);
+    return TA_PICTURE_RANKS_MOST;
 }
 
 bool picture_of_ranks(const struct picture *picture)

@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of more ranks those with the longest sessions are shown. */
-enum { LANES_MOST = 8 };
-
 struct session {
     int64_t rank, ns;
 };
@@ -46,7 +43,7 @@ bool picture_of_sessions(const struct picture *picture)
     const size_t rows = ta_ref_rows(picture->in, FIGURE_VALUE);
     struct session *sessions = rows ? calloc(rows, sizeof *sessions) : NULL;
     const size_t n = sessions ? read_sessions(picture, sessions) : 0;
-    const size_t shown = n < LANES_MOST ? n : LANES_MOST;
+    const size_t shown = n < TA_PICTURE_RANKS_MOST ? n : TA_PICTURE_RANKS_MOST;
     if (shown > 1)
         qsort(sessions, shown, sizeof *sessions, by_rank);
     for (size_t i = 0; shown > 1 && i < shown; i++) {

@@ -16,7 +16,7 @@
 enum { SOURCES = 2, CANDIDATES = 64, ROWS_MOST = 1024 };
 
 /* More stages have no segment of their own, and more ranks no lane. */
-enum { NAMES_MOST = 32, LANES_MOST = 8 };
+enum { NAMES_MOST = 32 };
 
 enum { STAGE_CLASSES = PICTURE_STAGE_REST - PICTURE_STAGE };
 _Static_assert((int)STAGE_CLASSES > (int)STAGE_ROLES, "Stages without a role need a class, too");
@@ -158,11 +158,11 @@ static void choose_lanes(struct stages *s)
     qsort(s->lanes, s->n_lanes, sizeof *s->lanes, by_rank);
     for (size_t i = 1; i < s->n_lanes; i++)
         longest = s->lanes[i].whole > s->lanes[longest].whole ? i : longest;
-    if (s->n_lanes <= LANES_MOST)
+    if (s->n_lanes <= TA_PICTURE_RANKS_MOST)
         return;
-    if (longest >= LANES_MOST)
-        s->lanes[LANES_MOST - 1] = s->lanes[longest];
-    s->n_lanes = LANES_MOST;
+    if (longest >= TA_PICTURE_RANKS_MOST)
+        s->lanes[TA_PICTURE_RANKS_MOST - 1] = s->lanes[longest];
+    s->n_lanes = TA_PICTURE_RANKS_MOST;
 }
 
 /* The ranks whose stages have shares of the same as those of `first`, which alone is drawn where it
@@ -252,9 +252,9 @@ static void add_segment(const struct stages *s, const char *lane, int64_t start,
 {
     char label[160], share[TA_UNIT_TEXT_MAX];
     const bool is_alone = s->n_lanes == 1;
-    snprintf(label, sizeof label, "%.*s%s%s", name.len < 96 ? (int)name.len : 96,
-             name.len ? name.ptr : "", is_alone ? " " : "",
-             is_alone ? ta_unit_format(share, part, TA_UNIT_RATIO) : "");
+    name = ta_slice_head(name, 96);
+    snprintf(label, sizeof label, "%.*s%s%s", (int)name.len, name.len ? name.ptr : "",
+             is_alone ? " " : "", is_alone ? ta_unit_format(share, part, TA_UNIT_RATIO) : "");
     picture_add(s->picture, lane, start, time, class, label);
 }
 

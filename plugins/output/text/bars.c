@@ -140,28 +140,17 @@ void text_bar(const struct page *page, const struct text_bars *bars, const struc
 
 void text_bar_legend(const struct page *page, const struct text_bars *bars)
 {
-    size_t used = 0, n_seen = 0;
+    struct text_legend legend = {.page = page};
+    size_t n_seen = 0;
     for (size_t i = 0; i < bars->n; i++)
         n_seen += bars->segments[i].seen;
     if (bars->n < 2 || (n_seen < 2 && bars->chart->kind == TA_CHART_WATERFALL))
         return; /* the sign of the change says it */
     for (size_t i = 0; i < bars->n; i++) {
         const struct text_segment *segment = &bars->segments[i];
-        const struct ta_slice label = ta_slice_of(segment->label);
-        if (!segment->seen)
-            continue;
-        const size_t columns = 2 + ta_terminal_width(label);
-        if (used && used + 3 + columns > page->width) {
-            ta_putc(page->out, '\n');
-            used = 0;
-        }
-        text_blanks(page, used ? 3 : TEXT_INDENT);
-        used += (used ? 3 : TEXT_INDENT) + columns;
-        text_ink(page, segment->ink);
-        ta_puts(page->out, shade(segment->ink, i));
-        text_reset(page);
-        ta_putc(page->out, ' ');
-        ta_put_terminal(page->out, label, 0, 0);
+        if (segment->seen)
+            text_legend_add(&legend, segment->ink, shade(segment->ink, i),
+                            ta_slice_of(segment->label));
     }
-    ta_putc(page->out, '\n');
+    text_legend_end(&legend);
 }

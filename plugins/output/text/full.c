@@ -203,10 +203,10 @@ static void put_others(const struct page *page, const struct text_picks *picks)
 enum ta_status text_full(const struct page *page, const struct text_picks *picks)
 {
     text_head(page);
-    text_picture(page, SIZE_MAX);
+    bool has_picture;
+    enum ta_status status = text_picture(page, SIZE_MAX, &has_picture);
     put_figures(page);
     put_findings(page);
-    enum ta_status status = TA_OK;
     for (size_t i = 0; status == TA_OK && i < picks->n; i++)
         status = text_table(page, picks->at[i]);
     put_others(page, picks);

@@ -280,84 +280,68 @@ static size_t next_kind(const struct picture *picture, const bool said[KINDS_MOS
     return next;
 }
 
-/* Entries stand side by side, as many as a line holds. */
-static void begin_entry(const struct page *page, size_t columns, size_t *used)
-{
-    if (*used && *used + 3 + columns > page->width) {
-        ta_putc(page->out, '\n');
-        *used = 0;
-    }
-    text_blanks(page, *used ? 3 : TEXT_INDENT);
-    *used += (*used ? 3 : TEXT_INDENT) + columns;
-}
-
-static void put_whole(const struct picture *picture, size_t *used)
+static void put_whole(const struct picture *picture, struct text_legend *legend)
 {
     struct ta_whole whole = {0};
     char text[TA_WHOLE_MAX];
     for (size_t i = 0; i < picture->n_lanes; i++)
         if (!picture->is_context[i])
             ta_whole_add(&whole, picture->names[i]);
-    if (!*ta_whole_text(&whole, text))
-        return;
-    begin_entry(picture->page, strlen(text), used);
-    ta_puts(picture->page->out, text);
+    if (*ta_whole_text(&whole, text))
+        text_legend_add_note(legend, text);
 }
 
 static void put_legend(const struct picture *picture)
 {
-    const struct page *page = picture->page;
-    bool said[KINDS_MOST] = {false};
-    size_t used = 0, next;
-    bool has_shares = false;
+    struct text_legend legend = {.page = picture->page};
+    bool said[KINDS_MOST] = {false}, has_shares = false;
+    size_t next;
     if (picture->n_order < 2)
         return;
     while ((next = next_kind(picture, said)) != SIZE_MAX) {
+        const struct ta_kind *kind = &picture->kinds[next];
         char text[160];
         said[next] = true;
-        has_shares |= *picture->kinds[next].label != '\0';
-        if (*picture->kinds[next].label)
-            snprintf(text, sizeof text, "%.100s %.0f %%", picture->kinds[next].label,
-                     100 * picture->sums[next] / picture->sum);
-        else
-            snprintf(text, sizeof text, "%.*s",
-                     (int)(picture->named[next].len < 120 ? picture->named[next].len : 120),
-                     picture->named[next].len ? picture->named[next].ptr : "");
-        begin_entry(page, 2 + ta_terminal_width(ta_slice_of(text)), &used);
-        text_ink(page, picture->kinds[next].ink);
-        ta_puts(page->out, glyph_of(picture->kinds[next].ink));
-        text_reset(page);
-        ta_putc(page->out, ' ');
-        ta_put_terminal(page->out, ta_slice_of(text), 0, 0);
+        has_shares |= *kind->label != '\0';
+        snprintf(text, sizeof text, "%.100s %.0f %%", kind->label,
+                 100 * picture->sums[next] / picture->sum);
+        text_legend_add(&legend, kind->ink, glyph_of(kind->ink),
+                        *kind->label ? ta_slice_of(text) : picture->named[next]);
     }
     if (has_shares)
-        put_whole(picture, &used);
-    ta_putc(page->out, '\n');
+        put_whole(picture, &legend);
+    text_legend_end(&legend);
 }
 
-bool text_picture(const struct page *page, size_t most)
+static void draw_lanes(const struct picture *picture, size_t most)
+{
+    const struct page *page = picture->page;
+    ta_putc(page->out, '\n');
+    for (size_t i = 0; i < picture->n_lanes && i < most; i++) {
+        text_blanks(page, TEXT_INDENT);
+        ta_put_terminal(page->out, picture->names[i], picture->name_width, 1);
+        text_blanks(page, GAP);
+        (picture->is_context[i] ? draw_context : draw_lane)(picture, i);
+        ta_putc(page->out, '\n');
+    }
+    put_legend(picture);
+}
+
+enum ta_status text_picture(const struct page *page, size_t most, bool *is_drawn)
 {
     struct picture picture = {.page = page};
     const struct ta_table *table;
     const struct ta_chart *chart = ta_report_picture(page->report, &table);
-    if (chart && chart->kind == TA_CHART_AREAS)
-        return text_levels(page, table, chart);
+    *is_drawn = chart && chart->kind == TA_CHART_AREAS && text_levels(page, table, chart);
     if (!chart || chart->kind != TA_CHART_LANES || !read_picture(&picture, table, chart))
-        return false;
+        return TA_OK;
     const size_t taken = TEXT_INDENT + picture.name_width + GAP;
     picture.width = page->width > taken + COLUMNS_LEAST ? page->width - taken : COLUMNS_LEAST;
     picture.filled = calloc(picture.width * KINDS_MOST, sizeof *picture.filled);
     if (!picture.filled)
-        return false;
-    ta_putc(page->out, '\n');
-    for (size_t i = 0; i < picture.n_lanes && i < most; i++) {
-        text_blanks(page, TEXT_INDENT);
-        ta_put_terminal(page->out, picture.names[i], picture.name_width, 1);
-        text_blanks(page, GAP);
-        (picture.is_context[i] ? draw_context : draw_lane)(&picture, i);
-        ta_putc(page->out, '\n');
-    }
-    put_legend(&picture);
+        return ta_fail(page->ctx, TA_ERR_NOMEM, "Out of memory: doing=draw the picture");
+    draw_lanes(&picture, most);
     free(picture.filled);
-    return true;
+    *is_drawn = true;
+    return TA_OK;
 }

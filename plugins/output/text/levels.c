@@ -72,7 +72,8 @@ static void put_bar(const struct page *page, const struct levels *levels,
 static void put_names(const struct page *page, const struct levels *levels,
                       const struct ta_chart *chart)
 {
-    size_t next = 0, segment = 0, used = 0;
+    struct text_legend legend = {.page = page};
+    size_t next = 0, segment = 0;
     for (size_t row = 0; row < levels->table->n_rows; row++) {
         if (number_at(levels, row, levels->x) != levels->peak_x)
             continue;
@@ -84,20 +85,9 @@ static void put_names(const struct page *page, const struct levels *levels,
             continue;
         snprintf(text, sizeof text, "%s %s", area.name,
                  ta_unit_format(unit, value, levels->table->columns[levels->value].unit));
-        const size_t columns = 2 + ta_terminal_width(ta_slice_of(text));
-        if (used && used + 3 + columns > page->width) {
-            ta_putc(page->out, '\n');
-            used = 0;
-        }
-        text_blanks(page, used ? 3 : TEXT_INDENT);
-        used += (used ? 3 : TEXT_INDENT) + columns;
-        text_ink(page, area.ink);
-        ta_puts(page->out, glyph);
-        text_reset(page);
-        ta_putc(page->out, ' ');
-        ta_put_terminal(page->out, ta_slice_of(text), page->width, 0);
+        text_legend_add(&legend, area.ink, glyph, ta_slice_of(text));
     }
-    ta_putc(page->out, '\n');
+    text_legend_end(&legend);
 }
 
 bool text_levels(const struct page *page, const struct ta_table *table,

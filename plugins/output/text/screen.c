@@ -166,7 +166,9 @@ static void draw(struct screen *screen, const struct plan *plan)
 {
     const struct page *page = screen->page;
     text_head(page);
-    screen->has_picture = text_picture(page, plan->lanes);
+    const enum ta_status drawn = text_picture(page, plan->lanes, &screen->has_picture);
+    if (screen->status == TA_OK)
+        screen->status = drawn;
     put_findings(screen, plan);
     for (size_t i = 0; screen->status == TA_OK && i < screen->picks->n; i++)
         if (plan->tables[i])

@@ -61,15 +61,27 @@ const char *text_quality(const struct page *page, char text[TEXT_QUALITY_MAX]);
 
 /* ---- the picture (lanes.c) ------------------------------------------------------------- */
 
-enum { TEXT_LANES_MOST = 8 };
+enum { TEXT_LANES_MOST = TA_PICTURE_RANKS_MOST + 1 }; /* and phases */
 
-/* Draws it with at most so many lanes; false where the report has none. */
-bool text_picture(const struct page *page, size_t most);
+/* Draws it with at most so many lanes; it is not drawn where the report has none. */
+enum ta_status text_picture(const struct page *page, size_t most, bool *is_drawn) TA_MUST_CHECK;
 
 /* The picture of memory by call site: what was alive at its peak, as one bar (levels.c).  False
  * where there is nothing to draw. */
 bool text_levels(const struct page *page, const struct ta_table *table,
                  const struct ta_chart *chart);
+
+/* ---- legends (legend.c) ---------------------------------------------------------------- */
+
+/* Entries next to each other, as many as a line holds. */
+struct text_legend {
+    const struct page *page;
+    size_t used; /* columns of the line so far */
+};
+void text_legend_add(struct text_legend *legend, enum ta_ink ink, const char *glyph,
+                     struct ta_slice label);
+void text_legend_add_note(struct text_legend *legend, const char *note); /* without a sign */
+void text_legend_end(const struct text_legend *legend);
 
 /* ---- tables (picks.c) ------------------------------------------------------------------ */
 

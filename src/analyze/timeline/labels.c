@@ -134,9 +134,7 @@ static bool intern(struct ta_strings *texts, struct ta_slice text, ta_str *id)
     char cut[TA_TIMELINE_NAME_MAX];
     static const char ellipsis[] = "…";
     if (text.len > sizeof cut) {
-        size_t n = sizeof cut - (sizeof ellipsis - 1);
-        while (n && ((unsigned char)text.ptr[n] & 0xc0) == 0x80)
-            n--;
+        const size_t n = ta_slice_head(text, sizeof cut - (sizeof ellipsis - 1)).len;
         memcpy(cut, text.ptr, n);
         memcpy(cut + n, ellipsis, sizeof ellipsis - 1);
         text = (struct ta_slice){cut, n + sizeof ellipsis - 1};

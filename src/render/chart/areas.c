@@ -143,8 +143,10 @@ static void draw_area(struct ta_layout *layout, const struct areas *areas, size_
 {
     struct ta_point *points =
         ta_arena_alloc(layout->arena, (4 * areas->n_intervals + 1) * sizeof *points);
-    if (!points)
+    if (!points) {
+        layout->failed = true;
         return;
+    }
     size_t n = add_edge(areas, area + 1, false, points, 0);
     n = add_edge(areas, area, true, points, n);
     const char *at_peak = ta_pen_value(layout, areas->values[areas->peak][area], areas->unit);
