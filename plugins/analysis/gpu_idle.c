@@ -436,10 +436,8 @@ static const struct ta_table_def longest = {
 /* TA_IDLE_CAUSES for one of a summary of another version. */
 static size_t cause_of(struct ta_slice name)
 {
-    size_t cause = 0;
-    while (cause < TA_IDLE_CAUSES && !ta_slice_equal(name, ta_slice_of(ta_idle_causes[cause].name)))
-        cause++;
-    return cause;
+    const struct ta_idle_cause_info *known = ta_idle_cause_find(name);
+    return known ? (size_t)(known - ta_idle_causes) : TA_IDLE_CAUSES;
 }
 
 /* Adds the causes of one device, rows [from, to). */

@@ -5,45 +5,23 @@
 #define TA_LIB_IDLE_PARTS_H
 
 #include "lib/edges.h"
+#include "model/idle/idle.h"
 
 #include <traceanalyze/analysis.h>
 
-/* The part for each root cause of idle time or, before the first and after the last activity, for
- * each cause. */
-static const struct {
-    const char *cause, *part;
-} ta_idle_parts[] = {
-    {"launching", "launch"},
-    {"operator dispatch", "launch"},
-    {"python", "launch"},
-    {"launch calls", "launch"},
-    {"runtime calls", "launch"},
-    {"launch latency", "launch"},
-    {"synchronization", "sync"},
-    {"value read", "sync"},
-    {"blocking copy", "sync"},
-    {"pageable copy", "sync"},
-    {"host computation", "host computation"},
-    {"data loading", "input"},
-    {"host collective", "input"},
-    {"memory allocation", "allocation"},
-    {"compilation", "setup"},
-    {"first call", "setup"},
-    {"within a graph", "dependency"},
-    {"queued, same stream", "dependency"},
-    {"queued, dependency", "dependency"},
-    {"micro gap", "dependency"},
-    {"host untraced", "host"},
-    {"began before the recording", "before the recording"},
-};
-
-/* "idle" for a cause that says nothing. */
+/* The part of a root cause of idle time or, before the first and after the last activity, of a
+ * cause: "idle" for one that says nothing. */
 static inline const char *ta_idle_part(struct ta_slice cause)
 {
-    for (size_t i = 0; i < sizeof ta_idle_parts / sizeof *ta_idle_parts; i++)
-        if (ta_slice_equal(cause, ta_slice_of(ta_idle_parts[i].cause)))
-            return ta_idle_parts[i].part;
-    return "idle";
+    /* Root causes that are no causes. */
+    static const struct {
+        const char *cause, *part;
+    } owners[] = {{"launching", "launch"}, {"value read", "sync"}, {"pageable copy", "sync"}};
+    const struct ta_idle_cause_info *known = ta_idle_cause_find(cause);
+    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++)
+        if (ta_slice_equal(cause, ta_slice_of(owners[i].cause)))
+            return owners[i].part;
+    return known ? known->part : "idle";
 }
 
 /* Before the first activity and after the last, host work is not only launching; before it, what

@@ -3,21 +3,20 @@
  * few, and none has a name of a kernel, so that all can be read at a glance. */
 #include "compare/cause.h"
 #include "compare/window.h"
-#include "model/families.h"
+#include "model/idle/idle.h"
 #include "model/kernel.h"
 
-const struct ta_slice diff_fusible = {"pointwise and norm", 18},
-                      diff_fused = {"fused (Triton)", 14};
+#define FUSIBLE "pointwise and norm"
+#define FUSED "fused (Triton)"
+const struct ta_slice diff_fusible = {FUSIBLE, sizeof FUSIBLE - 1},
+                      diff_fused = {FUSED, sizeof FUSED - 1};
 
 struct diff_family diff_family_of(struct ta_slice kernel)
 {
     static const char *const titles[DIFF_FAMILIES] = {
-        [DIFF_FAMILY_GEMM] = "GEMM",
-        [DIFF_FAMILY_ATTENTION] = "attention",
-        [DIFF_FAMILY_CONV] = "convolution",
-        [DIFF_FAMILY_FUSIBLE] = "pointwise and norm" /* diff_fusible */,
-        [DIFF_FAMILY_FUSED] = "fused (Triton)" /* diff_fused */,
-        [DIFF_FAMILY_OTHER] = "other kernels",
+        [DIFF_FAMILY_GEMM] = "GEMM",        [DIFF_FAMILY_ATTENTION] = "attention",
+        [DIFF_FAMILY_CONV] = "convolution", [DIFF_FAMILY_FUSIBLE] = FUSIBLE,
+        [DIFF_FAMILY_FUSED] = FUSED,        [DIFF_FAMILY_OTHER] = "other kernels",
     };
     static const enum diff_family_id families[TA_KERNEL_KIND_COUNT] = {
         [TA_KERNEL_GEMM] = DIFF_FAMILY_GEMM,        [TA_KERNEL_ATTENTION] = DIFF_FAMILY_ATTENTION,
@@ -37,28 +36,19 @@ struct diff_family diff_family_of(struct ta_slice kernel)
 static const char *idle_words(struct ta_slice cause)
 {
     static const struct {
-        const char *cause, *words;
-    } all[] = {{"operator dispatch", "idle, launches come late"},
-               {"python", "idle, launches come late"},
-               {"launch calls", "idle, launches come late"},
-               {"runtime calls", "idle, launches come late"},
-               {"launch latency", "idle, launches come late"},
-               {"host untraced", "idle, host work not recorded"},
-               {"synchronization", "idle, the host waited for the GPU"},
-               {"blocking copy", "idle, the host waited for the GPU"},
-               {"memory allocation", "idle, memory is allocated"},
-               {"compilation", "idle, set-up or compilation"},
-               {"first call", "idle, set-up or compilation"},
-               {"data loading", "idle, waiting for data"},
-               {"host collective", "idle, waiting for data"},
-               {"within a graph", "idle, queued work waits"},
-               {"queued, same stream", "idle, queued work waits"},
-               {"queued, dependency", "idle, queued work waits"},
-               {"micro gap", "idle, queued work waits"},
+        const char *part, *words;
+    } all[] = {{"launch", "idle, launches come late"},
+               {"host", "idle, host work not recorded"},
+               {"sync", "idle, the host waited for the GPU"},
+               {"allocation", "idle, memory is allocated"},
+               {"setup", "idle, set-up or compilation"},
+               {"input", "idle, waiting for data"},
+               {"dependency", "idle, queued work waits"},
                {"host computation", "idle, the host computes"},
-               {"began before the recording", "work from before the recording"}};
-    for (size_t i = 0; i < TA_LENGTH(all); i++)
-        if (ta_slice_equal(cause, ta_slice_of(all[i].cause)))
+               {"before the recording", "work from before the recording"}};
+    const struct ta_idle_cause_info *known = ta_idle_cause_find(cause);
+    for (size_t i = 0; known && i < TA_LENGTH(all); i++)
+        if (strcmp(known->part, all[i].part) == 0)
             return all[i].words;
     return "idle, cause not recorded";
 }

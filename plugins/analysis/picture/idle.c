@@ -33,25 +33,11 @@ static bool is_wait(const struct causes *c, ta_row row)
 
 static enum picture_class class_of(const struct causes *c, const struct ta_idle_piece *piece)
 {
-    static const enum picture_class classes[TA_IDLE_GROUPS] = {
-        [TA_IDLE_GROUP_DISPATCH] = PICTURE_LAUNCH,     [TA_IDLE_GROUP_HOST] = PICTURE_HOST,
-        [TA_IDLE_GROUP_COMPUTE] = PICTURE_COMPUTATION, [TA_IDLE_GROUP_SYNC] = PICTURE_SYNC,
-        [TA_IDLE_GROUP_SETUP] = PICTURE_SETUP,         [TA_IDLE_GROUP_INPUT] = PICTURE_INPUT,
-        [TA_IDLE_GROUP_LATENCY] = PICTURE_LAUNCH,      [TA_IDLE_GROUP_QUEUED] = PICTURE_QUEUED,
-        [TA_IDLE_GROUP_UNKNOWN] = PICTURE_UNKNOWN,
-    };
     if (piece->wait != TA_NO_ROW)
         return is_wait(c, piece->wait) ? PICTURE_SYNC : PICTURE_COMPUTATION;
     if (ta_idle_is_launching(piece))
         return PICTURE_LAUNCH;
-    switch (piece->cause) {
-    case TA_IDLE_ALLOCATE:
-        return PICTURE_ALLOCATION;
-    case TA_IDLE_BEFORE:
-        return PICTURE_EARLIER;
-    default:
-        return classes[ta_idle_causes[piece->cause].group];
-    }
+    return picture_class_of_part(ta_slice_of(ta_idle_causes[piece->cause].part));
 }
 
 static void take_piece(void *user, const struct ta_idle_piece *piece)

@@ -21,11 +21,19 @@ static const struct {
     {"before the recording", PICTURE_EARLIER},
 };
 
-void picture_add_part(int64_t parts[PICTURE_CLASSES], struct ta_slice part, int64_t ns)
+enum picture_class picture_class_of_part(struct ta_slice part)
 {
     for (size_t i = 0; i < TA_LENGTH(idle); i++)
         if (ta_slice_equal(part, ta_slice_of(idle[i].part)))
-            parts[idle[i].class] += ns;
+            return idle[i].class;
+    return PICTURE_UNKNOWN;
+}
+
+void picture_add_part(int64_t parts[PICTURE_CLASSES], struct ta_slice part, int64_t ns)
+{
+    const enum picture_class class = picture_class_of_part(part);
+    if (class != PICTURE_UNKNOWN)
+        parts[class] += ns;
 }
 
 void picture_share_idle_time(int64_t times[PICTURE_CLASSES], const int64_t parts[PICTURE_CLASSES])

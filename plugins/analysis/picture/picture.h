@@ -156,6 +156,10 @@ void picture_add(const struct picture *to, const char *lane, int64_t start, int6
 int64_t picture_add_classes(const struct picture *to, const char *lane, int64_t start,
                             const int64_t times[PICTURE_CLASSES], int64_t whole);
 
+/* What idle time of a part of run.bound is; PICTURE_UNKNOWN for a part that is work, or says
+ * nothing. */
+enum picture_class picture_class_of_part(struct ta_slice part);
+
 /* Adds to `parts`, by class, idle time of a part of run.bound; nothing of a part that is work. */
 void picture_add_part(int64_t parts[PICTURE_CLASSES], struct ta_slice part, int64_t ns);
 

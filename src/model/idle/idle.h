@@ -76,9 +76,13 @@ enum ta_idle_group {
 struct ta_idle_cause_info {
     const char *name;
     enum ta_idle_group group;
+    const char *part; /* of run.bound, and of pictures: "idle" says nothing */
 };
 
 extern const struct ta_idle_cause_info ta_idle_causes[TA_IDLE_CAUSES];
+
+/* By its name; NULL for one of another version. */
+const struct ta_idle_cause_info *ta_idle_cause_find(struct ta_slice name);
 
 /* Whether the device was idle since the host had launched nothing. */
 static inline bool ta_idle_is_of_host(enum ta_idle_cause cause)

@@ -13,31 +13,40 @@
 #include <strings.h>
 
 const struct ta_idle_cause_info ta_idle_causes[TA_IDLE_CAUSES] = {
-    [TA_IDLE_OPERATOR] = {"operator dispatch", TA_IDLE_GROUP_DISPATCH},
-    [TA_IDLE_PYTHON] = {"python", TA_IDLE_GROUP_DISPATCH},
-    [TA_IDLE_LAUNCH_CALLS] = {"launch calls", TA_IDLE_GROUP_DISPATCH},
-    [TA_IDLE_CALLS] = {"runtime calls", TA_IDLE_GROUP_DISPATCH},
-    [TA_IDLE_UNTRACED] = {"host untraced", TA_IDLE_GROUP_HOST},
-    [TA_IDLE_SYNC] = {"synchronization", TA_IDLE_GROUP_SYNC},
-    [TA_IDLE_COPY] = {"blocking copy", TA_IDLE_GROUP_SYNC},
-    [TA_IDLE_ALLOCATE] = {"memory allocation", TA_IDLE_GROUP_SETUP},
-    [TA_IDLE_COMPILE] = {"compilation", TA_IDLE_GROUP_SETUP},
-    [TA_IDLE_FIRST_CALL] = {"first call", TA_IDLE_GROUP_SETUP},
-    [TA_IDLE_DATA] = {"data loading", TA_IDLE_GROUP_INPUT},
-    [TA_IDLE_COLLECTIVE] = {"host collective", TA_IDLE_GROUP_INPUT},
-    [TA_IDLE_PROFILER] = {"profiler", TA_IDLE_GROUP_UNKNOWN},
-    [TA_IDLE_LATENCY] = {"launch latency", TA_IDLE_GROUP_LATENCY},
-    [TA_IDLE_LATE_START] = {"late start", TA_IDLE_GROUP_UNKNOWN},
-    [TA_IDLE_GRAPH] = {"within a graph", TA_IDLE_GROUP_QUEUED},
-    [TA_IDLE_FRONT_END] = {"queued, same stream", TA_IDLE_GROUP_QUEUED},
-    [TA_IDLE_DEPENDENCY] = {"queued, dependency", TA_IDLE_GROUP_QUEUED},
-    [TA_IDLE_MICRO] = {"micro gap", TA_IDLE_GROUP_QUEUED},
-    [TA_IDLE_UNLINKED] = {"launch not recorded", TA_IDLE_GROUP_UNKNOWN},
-    [TA_IDLE_LOST] = {"kernels not recorded", TA_IDLE_GROUP_UNKNOWN},
-    [TA_IDLE_DISORDER] = {"out of order", TA_IDLE_GROUP_UNKNOWN},
-    [TA_IDLE_BEFORE] = {"began before the recording", TA_IDLE_GROUP_UNKNOWN},
-    [TA_IDLE_COMPUTE] = {"host computation", TA_IDLE_GROUP_COMPUTE},
+    [TA_IDLE_OPERATOR] = {"operator dispatch", TA_IDLE_GROUP_DISPATCH, "launch"},
+    [TA_IDLE_PYTHON] = {"python", TA_IDLE_GROUP_DISPATCH, "launch"},
+    [TA_IDLE_LAUNCH_CALLS] = {"launch calls", TA_IDLE_GROUP_DISPATCH, "launch"},
+    [TA_IDLE_CALLS] = {"runtime calls", TA_IDLE_GROUP_DISPATCH, "launch"},
+    [TA_IDLE_UNTRACED] = {"host untraced", TA_IDLE_GROUP_HOST, "host"},
+    [TA_IDLE_SYNC] = {"synchronization", TA_IDLE_GROUP_SYNC, "sync"},
+    [TA_IDLE_COPY] = {"blocking copy", TA_IDLE_GROUP_SYNC, "sync"},
+    [TA_IDLE_ALLOCATE] = {"memory allocation", TA_IDLE_GROUP_SETUP, "allocation"},
+    [TA_IDLE_COMPILE] = {"compilation", TA_IDLE_GROUP_SETUP, "setup"},
+    [TA_IDLE_FIRST_CALL] = {"first call", TA_IDLE_GROUP_SETUP, "setup"},
+    [TA_IDLE_DATA] = {"data loading", TA_IDLE_GROUP_INPUT, "input"},
+    [TA_IDLE_COLLECTIVE] = {"host collective", TA_IDLE_GROUP_INPUT, "input"},
+    [TA_IDLE_PROFILER] = {"profiler", TA_IDLE_GROUP_UNKNOWN, "idle"},
+    [TA_IDLE_LATENCY] = {"launch latency", TA_IDLE_GROUP_LATENCY, "launch"},
+    [TA_IDLE_LATE_START] = {"late start", TA_IDLE_GROUP_UNKNOWN, "idle"},
+    [TA_IDLE_GRAPH] = {"within a graph", TA_IDLE_GROUP_QUEUED, "dependency"},
+    [TA_IDLE_FRONT_END] = {"queued, same stream", TA_IDLE_GROUP_QUEUED, "dependency"},
+    [TA_IDLE_DEPENDENCY] = {"queued, dependency", TA_IDLE_GROUP_QUEUED, "dependency"},
+    [TA_IDLE_MICRO] = {"micro gap", TA_IDLE_GROUP_QUEUED, "dependency"},
+    [TA_IDLE_UNLINKED] = {"launch not recorded", TA_IDLE_GROUP_UNKNOWN, "idle"},
+    [TA_IDLE_LOST] = {"kernels not recorded", TA_IDLE_GROUP_UNKNOWN, "idle"},
+    [TA_IDLE_DISORDER] = {"out of order", TA_IDLE_GROUP_UNKNOWN, "idle"},
+    [TA_IDLE_BEFORE] = {"began before the recording", TA_IDLE_GROUP_UNKNOWN,
+                        "before the recording"},
+    [TA_IDLE_COMPUTE] = {"host computation", TA_IDLE_GROUP_COMPUTE, "host computation"},
 };
+
+const struct ta_idle_cause_info *ta_idle_cause_find(struct ta_slice name)
+{
+    for (size_t i = 0; i < TA_IDLE_CAUSES; i++)
+        if (ta_slice_equal(name, ta_slice_of(ta_idle_causes[i].name)))
+            return &ta_idle_causes[i];
+    return NULL;
+}
 
 struct walk {
     struct host_time host;
