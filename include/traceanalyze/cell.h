@@ -64,6 +64,12 @@ static inline const char *ta_polarity_name(enum ta_polarity polarity)
  * depends on the locale; "" for what is not finite.  Returns `text`. */
 TA_API char *ta_unit_format(char text[TA_UNIT_TEXT_MAX], double value, enum ta_unit unit);
 
+/* ta_unit_format() of a value that is compared with another one: both have the prefix of the
+ * smaller one as long as that leaves the larger one readable, else the prefix of the larger one
+ * unless the smaller one is tiny in it. */
+TA_API char *ta_unit_format_compared(char text[TA_UNIT_TEXT_MAX], double value, double other,
+                                     enum ta_unit unit);
+
 /* Room for what ta_unit_format_pair() writes. */
 #define TA_UNIT_PAIR_MAX 104
 

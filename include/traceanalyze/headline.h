@@ -27,6 +27,9 @@ TA_API bool ta_line_is_empty(const struct ta_line *line);
 /* A name shortened to fit a sentence, of `most` bytes; it lives as long as the report. */
 TA_API struct ta_slice ta_line_name(struct ta_line *line, struct ta_slice name, size_t most);
 
+/* Whether the report has a finding with advice, be it a hint alone. */
+TA_API bool ta_line_has_advice(const struct ta_line *line);
+
 /* Says that a sentence has the subject of the worst finding, whose title need not follow. */
 TA_API void ta_line_covers_finding(struct ta_line *line);
 

@@ -81,6 +81,10 @@ TA_API const char *ta_place_owner(struct ta_advice *advice, const struct ta_repo
 /* A number for people that lives as long as the advice. */
 TA_API const char *ta_advice_number(struct ta_advice *advice, double value, enum ta_unit unit);
 
+/* "113 s of 160 s": both in one unit where they are not far apart. */
+TA_API const char *ta_advice_part(struct ta_advice *advice, double part, double whole,
+                                  enum ta_unit unit);
+
 /* A rule about one cell: the worst one, against a threshold. */
 struct ta_cell_rule {
     struct ta_look look;

@@ -49,7 +49,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .title = ta_advice_printf(
                 advice, "A %s takes %s%.0f denoising steps%s%s",
                 has_blocks ? "block" : "generation", n == passes ? "" : "up to ", steps.value,
-                time.table ? ta_advice_printf(advice, " of %s",
+                time.table ? ta_advice_printf(advice, " of %s (median)",
                                               ta_advice_number(advice, time.value, TA_UNIT_NS))
                            : "",
                 ta_place_owner(advice, in->report, &steps)),

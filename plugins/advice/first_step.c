@@ -129,12 +129,13 @@ static void advise_timing(const struct ta_refs *in, struct ta_advice *advice,
     const double extra = pass->first.value + pass->second.value - 2 * pass->median;
     const char *shown =
         way == FIRST_HOLDS
-            ? ta_advice_printf(advice, "the first shows %s, the second %s", first,
+            ? ta_advice_printf(advice, "%s for the first step and %s for the second", first,
                                ta_advice_number(advice, pass->second.value, TA_UNIT_NS))
         : way == LAST_HOLDS
-            ? ta_advice_printf(advice, "the last shows %s, the others %s",
+            ? ta_advice_printf(advice, "%s for the last step and %s for the others",
                                ta_advice_number(advice, pass->last.value, TA_UNIT_NS), median)
-            : ta_advice_printf(advice, "the first shows %s, the others %s", first, median);
+            : ta_advice_printf(advice, "%s for the first step and %s for the others", first,
+                               median);
     const char *why =
         way == FIRST_HOLDS && extra > pass->median
             ? ta_advice_printf(
@@ -159,11 +160,11 @@ static void advise_timing(const struct ta_refs *in, struct ta_advice *advice,
                   .rule = "first_step",
                   .title = ta_advice_printf(
                       advice,
-                      "Denoising steps are timed without synchronizing with the GPU: %s; a step "
-                      "takes %s%s",
-                      shown, ta_advice_number(advice, real, TA_UNIT_NS),
+                      "Denoising steps are timed without synchronizing with the GPU: the timer is "
+                      "read before the GPU has finished; a step really takes %s%s",
+                      ta_advice_number(advice, real, TA_UNIT_NS),
                       ta_place_owner(advice, in->report, &pass->first)),
-                  .why = why,
+                  .why = ta_advice_printf(advice, "The timer shows %s. %s", shown, why),
                   .advice = "Call torch.cuda.synchronize() before the clock is read, or use CUDA "
                             "events; until then trust the sum of the steps, not single ones.",
                   .severity = TA_LOW, /* only single steps are wrong, not their sum */

@@ -45,18 +45,20 @@ static const struct ta_ref reads[] = {
 /* Of the run: what is idle that long is what has to be known first. */
 #define MOSTLY 0.5
 
-/* The owners that the rule is about (set-up is setup.c's): what the title says, with the idle time
- * after it, and what to do. */
+/* The owners that the rule is about (set-up is setup.c's): what the title says, and what to do. */
 static const struct owner {
-    const char *owner, *what, *advice;
-    const char *recorded; /* kind of idle time that recording explains */
-    double least;         /* part of it that is saved whatever the reason is */
-    bool is_unknown;      /* why it idles was not recorded: recording again saves nothing */
+    const char *owner;
+    const char *what;       /* before what it costs; of an unknown cause, before "the GPU idles" */
+    const char *advice;     /* what to do */
+    const char *recorded;   /* kind of idle time that recording explains */
+    double least;           /* part of it that is saved whatever the reason is */
+    const char *what_after; /* of an unknown cause: the end of the title */
+    bool is_unknown;        /* why it idles was not recorded: recording again saves nothing */
 } owners[] = {
-    {"host untraced", "What the host does was not recorded",
+    {"host untraced", "What the host does while",
      "Record again with with_stack=True, or with ranges (record_function) around the phases of the "
      "program.",
-     "host untraced", LEAST, .is_unknown = true},
+     "host untraced", LEAST, .is_unknown = true, .what_after = " was not recorded"},
     {"host collective", "The host waits for other hosts",
      "Look at which host comes late, and move collectives to the GPU (NCCL).", NULL},
     {"within a graph", "Kernels of a graph wait for each other",
@@ -71,9 +73,9 @@ static const struct owner {
      "Look at what the stream of that work waits for (events, copies, other streams), and at other "
      "devices.",
      NULL},
-    {"launch not recorded", "The launches were not recorded",
+    {"launch not recorded", "The launches were not recorded that say why",
      "Record host and device together, and all threads: activities=[CPU, CUDA].", NULL, LEAST,
-     .is_unknown = true},
+     .is_unknown = true, .what_after = ""},
     {"late start", "The GPU begins launched work late",
      "Look for other processes on the GPU, or work that was not recorded.", NULL},
     {"profiler", "The profiler holds the program up", "Record without stacks and memory.", NULL},
@@ -123,6 +125,20 @@ static struct ta_owned with_edges(const struct ta_refs *in, struct ta_advice *ad
     return ta_owned_worst(in, advice, asked, &edges, 1);
 }
 
+/* `range`: of the program, with most of what was not recorded; or NULL. */
+static const char *title_of(struct ta_advice *advice, const struct owner *owner,
+                            const struct ta_owned *owned, const char *range)
+{
+    if (range)
+        return ta_advice_printf(advice, "The host works in %s (no more was recorded)%s", range,
+                                ta_owned_cost(advice, owned));
+    if (!owner->is_unknown)
+        return ta_advice_printf(advice, "%s%s", owner->what, ta_owned_cost(advice, owned));
+    return ta_advice_printf(advice, "%s the GPU%s idles %s%s", owner->what,
+                            ta_owned_of(advice, &owned->place), ta_owned_part(advice, owned),
+                            owner->what_after);
+}
+
 static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice *advice)
 {
     const double threshold = ta_ctx_option(ctx, THRESHOLD);
@@ -152,35 +168,27 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const struct ta_evidence evidence[] = {
         ta_place_evidence(&owned.place), ta_place_evidence(&owned.run),
         ta_place_evidence(gaps.n ? &gaps.longest : &owned.place)};
-    ta_advise(
-        advice,
-        &(struct ta_finding){
-            .id = "gpu-idle",
-            .rule = "gpu_idle",
-            .title = ta_advice_printf(
-                advice, "%s: the GPU%s is idle %s of the run (%s)",
-                is_range ? ta_advice_printf(advice, "The host works in %s (no more was recorded)",
-                                            where.function)
-                         : owner->what,
-                ta_owned_of(advice, &owned.place),
-                ta_advice_number(advice, owned.share, TA_UNIT_RATIO),
-                ta_advice_number(advice, owned.ns, TA_UNIT_NS)),
-            .why = ta_owned_sentence(advice, &where, owned.ns),
-            .advice = is_range ? "Do this while the GPU works, in another process, or once; "
-                                 "with_stack=True shows what it is."
-                               : owner->advice,
-            .details = gaps.n ? ta_gaps_sentence(in, advice, &gaps_asked, &gaps) : NULL,
-            .severity = is_unknown && owned.share >= MOSTLY ? TA_HIGH : TA_MEDIUM,
-            .evidence = evidence,
-            .n_evidence = gaps.n ? 3 : 2,
-            .saving_low_ns = is_unknown ? TA_MISSING : ta_whole(owner->least * owned.ns),
-            .saving_high_ns = is_unknown ? TA_MISSING : ta_whole(owned.ns),
-            .recorder_ns = recorded.ns,
-            .recorder_most_ns = recorded.most_ns,
-            .confidence = 0.4,
-            .threshold = ta_advice_printf(advice, "idle time of one cause > %s of the run",
-                                          ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
-        });
+    ta_advise(advice,
+              &(struct ta_finding){
+                  .id = "gpu-idle",
+                  .rule = "gpu_idle",
+                  .title = title_of(advice, owner, &owned, is_range ? where.function : NULL),
+                  .why = ta_owned_sentence(advice, &where, owned.ns),
+                  .advice = is_range ? "Do this while the GPU works, in another process, or once; "
+                                       "with_stack=True shows what it is."
+                                     : owner->advice,
+                  .details = gaps.n ? ta_gaps_sentence(in, advice, &gaps_asked, &gaps) : NULL,
+                  .severity = is_unknown && owned.share >= MOSTLY ? TA_HIGH : TA_MEDIUM,
+                  .evidence = evidence,
+                  .n_evidence = gaps.n ? 3 : 2,
+                  .saving_low_ns = is_unknown ? TA_MISSING : ta_whole(owner->least * owned.ns),
+                  .saving_high_ns = is_unknown ? TA_MISSING : ta_whole(owned.ns),
+                  .recorder_ns = recorded.ns,
+                  .recorder_most_ns = recorded.most_ns,
+                  .confidence = 0.4,
+                  .threshold = ta_advice_printf(advice, "idle time of one cause > %s of the run",
+                                                ta_advice_number(advice, threshold, TA_UNIT_RATIO)),
+              });
     return TA_OK;
 }
 

@@ -182,15 +182,13 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         &(struct ta_finding){
             .id = "host-computation",
             .rule = "host_computation",
-            .title = ta_advice_printf(
-                advice, "%s on the CPU: the GPU%s is idle %s of the run (%s) meanwhile",
-                is_text                  ? "The text encoder runs"
-                : has_python && is_input ? "The host prepares input"
-                : share >= 0.5           ? ta_advice_printf(advice, "%s computes", where.site)
-                                         : "The host computes",
-                ta_owned_of(advice, &owned.place),
-                ta_advice_number(advice, owned.share, TA_UNIT_RATIO),
-                ta_advice_number(advice, owned.ns, TA_UNIT_NS)),
+            .title = ta_advice_printf(advice, "%s on the CPU%s",
+                                      is_text                  ? "The text encoder runs"
+                                      : has_python && is_input ? "The host prepares input"
+                                      : share >= 0.5
+                                          ? ta_advice_printf(advice, "%s computes", where.site)
+                                          : "The host computes",
+                                      ta_owned_cost(advice, &owned)),
             .why = ta_advice_printf(advice, "%s%s%s causes %s of the %s of idle time (%s)%s%s.",
                                     where.site, is_in ? " in " : "", is_in ? where.function : "",
                                     ta_advice_number(advice, share * owned.ns, TA_UNIT_NS),

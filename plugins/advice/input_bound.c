@@ -154,11 +154,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
             .id = "input-bound",
             .rule = "input_bound",
             .title =
-                ta_advice_printf(advice, "%s is too slow: the GPU%s is idle %s of the run (%s)",
+                ta_advice_printf(advice, "%s is too slow%s",
                                  is_prepared ? "Loading and pre-processing data" : "Loading data",
-                                 ta_owned_of(advice, &owned.place),
-                                 ta_advice_number(advice, owned.share, TA_UNIT_RATIO),
-                                 ta_advice_number(advice, owned.ns, TA_UNIT_NS)),
+                                 ta_owned_cost(advice, &owned)),
             .why = why(advice, &where, share, owned.ns),
             .advice =
                 is_prepared && is_of_images(where.site, where.function)

@@ -189,12 +189,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
         &(struct ta_finding){
             .id = "launch-bound",
             .rule = "launch_bound",
-            .title = ta_advice_printf(advice, "%s%s: the GPU%s is idle %s of the run (%s)",
-                                      graphs ? "The host is late between graphs" : who_launches(in),
-                                      graphs ? "" : " launches kernels too slowly",
-                                      ta_owned_of(advice, &owned.place),
-                                      ta_advice_number(advice, owned.share, TA_UNIT_RATIO),
-                                      ta_advice_number(advice, owned.ns, TA_UNIT_NS)),
+            .title = ta_advice_printf(
+                advice, "%s%s%s", graphs ? "The host is late between graphs" : who_launches(in),
+                graphs ? "" : " launches kernels too slowly", ta_owned_cost(advice, &owned)),
             .why = why(in, advice, &owned),
             .advice = graphs ? "Prepare and launch the next graph while the GPU works on the last "
                                "one (overlapped scheduling), and let graphs hold what runs between "

@@ -90,15 +90,14 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
         return;
     const struct ta_place longest = ta_place_at(in, PAUSE, sum.longest);
     const struct ta_evidence evidence[] = {ta_place_evidence(&longest)};
-    const char *all = ta_advice_number(advice, sum.ns, TA_UNIT_NS);
     ta_advise(
         advice,
         &(struct ta_finding){
             .id = ta_advice_printf(advice, "long-%s", kind->work),
             .rule = "long_pauses",
-            .title = ta_advice_printf(advice, "%s takes %s of the log (%s of %s)%s", kind->subject,
+            .title = ta_advice_printf(advice, "%s takes %s of the log (%s)%s", kind->subject,
                                       ta_advice_number(advice, sum.ns / sum.log_ns, TA_UNIT_RATIO),
-                                      all, ta_advice_number(advice, sum.log_ns, TA_UNIT_NS),
+                                      ta_advice_part(advice, sum.ns, sum.log_ns, TA_UNIT_NS),
                                       ta_place_owner(advice, in->report, &longest)),
             .why = ta_advice_printf(advice, "%s of this time follows the line \"%s\".",
                                     sum.n > 1 ? ta_advice_number(advice, longest.value, TA_UNIT_NS)

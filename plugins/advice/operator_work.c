@@ -142,15 +142,14 @@ static void advise_work(const struct ta_refs *in, struct ta_advice *advice, doub
             .id = "device-work",
             .rule = "operator_work",
             .title = ta_advice_printf(
-                advice, "%s take%s %s of the GPU time in the profiler's table (%s of %s)",
+                advice, "%s take%s %s of the GPU time in the profiler's table (%s)",
                 works[most].name,
                 most == TA_KERNEL_ATTENTION || most == TA_KERNEL_SOFTMAX ||
                         most == TA_KERNEL_QUANT || most == TA_KERNEL_COLLECTIVE
                     ? "s"
                     : "",
                 ta_advice_number(advice, sums[most].ns / device_ns, TA_UNIT_RATIO),
-                ta_advice_number(advice, sums[most].ns, TA_UNIT_NS),
-                ta_advice_number(advice, device_ns, TA_UNIT_NS)),
+                ta_advice_part(advice, sums[most].ns, device_ns, TA_UNIT_NS)),
             .why = is_short ? "The GEMMs run on tensor cores already." : NULL,
             .advice = is_short ? "Store the weights of the largest layers in fp8 where the GPU has "
                                  "it, and compare quality; or take fewer steps."
@@ -271,11 +270,9 @@ static void advise_cause(const struct ta_refs *in, struct ta_advice *advice, enu
         &(struct ta_finding){
             .id = causes[cause].id,
             .rule = "operator_work",
-            .title =
-                ta_advice_printf(advice, "%s %s of the GPU time (%s of %s)", causes[cause].what,
-                                 ta_advice_number(advice, sum->ns / device_ns, TA_UNIT_RATIO),
-                                 ta_advice_number(advice, sum->ns, TA_UNIT_NS),
-                                 ta_advice_number(advice, device_ns, TA_UNIT_NS)),
+            .title = ta_advice_printf(advice, "%s %s of the GPU time (%s)", causes[cause].what,
+                                      ta_advice_number(advice, sum->ns / device_ns, TA_UNIT_RATIO),
+                                      ta_advice_part(advice, sum->ns, device_ns, TA_UNIT_NS)),
             .why = why,
             .advice = cause == FP32_GEMM && named(in, sum->row, old_gpus)
                           ? "Run the model in fp16 (torch.autocast, or load it so)."

@@ -265,10 +265,9 @@ static void give(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_advice 
 {
     const double share = setup->ns / setup->window.value;
     const bool is_most = share >= ta_ctx_option(ctx, MOST);
-    const char *sums = ta_advice_printf(advice, "%s of the run (%s of %s)",
-                                        ta_advice_number(advice, share, TA_UNIT_RATIO),
-                                        ta_advice_number(advice, setup->ns, TA_UNIT_NS),
-                                        ta_advice_number(advice, setup->window.value, TA_UNIT_NS));
+    const char *sums = ta_advice_printf(
+        advice, "%s of the run (%s)", ta_advice_number(advice, share, TA_UNIT_RATIO),
+        ta_advice_part(advice, setup->ns, setup->window.value, TA_UNIT_NS));
     const char *owner =
         ta_ref_rows(in, WINDOW) > 1 ? ta_place_owner(advice, in->report, &setup->window) : "";
     const char *words = words_of(advice, setup);

@@ -124,7 +124,7 @@ static void advise_waits(const struct ta_refs *in, struct ta_advice *advice, dou
             .id = is_read ? "value-read" : "sync-wait",
             .rule = "sync_wait",
             .title = ta_advice_printf(
-                advice, "%s: the GPU%s is idle %s of the run (%s)",
+                advice, "%s%s",
                 is_one && is_read
                     ? ta_advice_printf(advice, "%s makes the host wait for the GPU", where.site)
                 : is_read && is_most && tunes(where.site)
@@ -133,9 +133,7 @@ static void advise_waits(const struct ta_refs *in, struct ta_advice *advice, dou
                 : is_one
                     ? ta_advice_printf(advice, "The program waits for the GPU in %s", where.site)
                     : "The program waits for the GPU",
-                ta_owned_of(advice, &owned.place),
-                ta_advice_number(advice, owned.share, TA_UNIT_RATIO),
-                ta_advice_number(advice, owned.ns, TA_UNIT_NS)),
+                ta_owned_cost(advice, &owned)),
             .why =
                 is_one ? why(advice, &owned, &where) : ta_owned_sentence(advice, &where, owned.ns),
             .advice = !is_read ? "Take torch.cuda.synchronize() and its like out of the loop: wait "

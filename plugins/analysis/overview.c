@@ -202,7 +202,7 @@ static bool add_phase_time(struct ta_section_builder *out, const struct ta_refs 
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* A median this far from the mean is not what one step of many takes. */
+/* A median this far from the mean is not what one step of many takes: their range is said. */
 #define UNEQUAL 0.05
 /* From this share on, steps fill their window. */
 #define FILLED 0.9
@@ -217,7 +217,8 @@ struct counted {
     bool has_kernels;     /* steps that launch nothing are rests of the recording */
     size_t n, ranks, all; /* `all`: with those that are left out */
     double sum;           /* of their times */
-    double time, work;    /* of all, and of devices in them */
+    double least, most;   /* of their times */
+    double time;          /* of all */
     bool of_device;
 };
 
@@ -253,6 +254,8 @@ static struct counted find_counted(const struct ta_refs *in)
             steps.ranks += steps.n == 0 || rank != last;
             steps.of_device |= time > ta_ref_number(in, STEP_HOST, i, 0);
             steps.sum += time;
+            steps.least = steps.n ? fmin(steps.least, time) : time;
+            steps.most = fmax(steps.most, time);
             steps.n++;
             last = rank;
         }
@@ -262,7 +265,6 @@ static struct counted find_counted(const struct ta_refs *in)
             const double marked = ta_ref_number(in, STEP_HOST, i, 0);
             steps.all++;
             steps.time += ta_ref_number(in, steps.column, i, marked);
-            steps.work += ta_ref_number(in, STEP_WORK_NS, i, 0);
         }
     return steps;
 }
@@ -296,14 +298,22 @@ static bool are_blocks(const struct ta_refs *in)
     return makes_blocks(in) && total(in, LOOP_BLOCKS) == (double)ta_ref_rows(in, STEP_HOST);
 }
 
-/* "Step time (p50 of 6)", "Step time (p50 of 5 of 6)", "Step time (p50 of 5, unequal)", "Block time
- * (p50 of 4 × 4 ranks)": so that nobody takes it times the number of steps for the run. */
-static void title_step(char title[96], const struct ta_refs *in, const struct counted *steps,
+enum { TITLE_MAX = 320 };
+
+/* "Step time (p50 of 6)", "Step time (p50 of 5 of 6)", "Step time (p50 of 5, 0.12 s to 1.05 s)",
+ * "Block time (p50 of 4 × 4 ranks)": so that nobody takes it times the number of steps for the run.
+ */
+static void title_step(char title[TITLE_MAX], const struct ta_refs *in, const struct counted *steps,
                        double median)
 {
     const double mean = steps->sum / (double)steps->n;
     const bool is_unequal = steps->n > steps->ranks && fabs(mean - median) > UNEQUAL * median;
-    char of[64] = "";
+    char of[64] = "", range[2 * TA_UNIT_TEXT_MAX + 8] = "", least[TA_UNIT_TEXT_MAX],
+         most[TA_UNIT_TEXT_MAX];
+    if (is_unequal)
+        snprintf(range, sizeof range, ", %s to %s",
+                 ta_unit_format_compared(least, steps->least, steps->most, TA_UNIT_NS),
+                 ta_unit_format_compared(most, steps->most, steps->least, TA_UNIT_NS));
     if (steps->n < steps->all)
         snprintf(of, sizeof of, "%zu of %zu", steps->n, steps->all);
     else if (steps->n == steps->ranks)
@@ -316,9 +326,9 @@ static void title_step(char title[96], const struct ta_refs *in, const struct co
                        : steps->of_device ? "GPU time per step"
                                           : "Step time";
     if (steps->n == 1)
-        snprintf(title, 96, steps->all > 1 ? "%s (1 of %zu)" : "%s", what, steps->all);
+        snprintf(title, TITLE_MAX, steps->all > 1 ? "%s (1 of %zu)" : "%s", what, steps->all);
     else
-        snprintf(title, 96, "%s (p50 of %s%s)", what, of, is_unequal ? ", unequal" : "");
+        snprintf(title, TITLE_MAX, "%s (p50 of %s%s)", what, of, range);
 }
 
 /* Times of the steps that count, and what devices do in them. */
@@ -330,7 +340,7 @@ static bool add_step_time(struct ta_section_builder *out, const struct ta_refs *
     if (!values)
         return false;
     if (steps.n > 0 && !add_phase_time(out, in)) {
-        char title[96];
+        char title[TITLE_MAX];
         const double median = median_of(in, &steps, steps.column, 0, rows, values);
         title_step(title, in, &steps, median);
         ta_word_scalar(out, &scalars[STEP_TIME], ta_num(median), title,
@@ -347,18 +357,14 @@ static bool add_step_time(struct ta_section_builder *out, const struct ta_refs *
         }
         most = fmax(most, median_of(in, &steps, STEP_WORK_NS, i, end, values));
     }
-    char title[64];
-    const char *what = are_blocks(in) ? "GPU work per block" : scalars[STEP_WORK].title;
-    const double share = steps.work / total(in, GPU_BUSY);
-    snprintf(title, sizeof title, share < FILLED ? "%s (%.0f %% in steps)" : "%s", what,
-             100 * share);
     if (most > 0)
-        ta_word_scalar(out, &scalars[STEP_WORK], ta_int(ta_whole(most)), title, NULL);
+        ta_word_scalar(out, &scalars[STEP_WORK], ta_int(ta_whole(most)),
+                       are_blocks(in) ? "GPU work per block" : NULL, NULL);
     free(values);
     return true;
 }
 
-/* "Window (56 % in steps)" where steps leave much of it; "Longest window" where ranks
+/* "Window, 56 % of it steps" where steps leave much of it; "Longest window" where ranks
  * differ. */
 static void add_window(struct ta_section_builder *out, const struct ta_refs *in, bool has_steps)
 {
@@ -367,8 +373,8 @@ static void add_window(struct ta_section_builder *out, const struct ta_refs *in,
     const double share = find_counted(in).time / total(in, HOST_WINDOW);
     char title[64] = "";
     if (has_steps && share > 0 && share < FILLED)
-        snprintf(title, sizeof title, "%s (%.0f %% in steps)", differ ? "Longest window" : "Window",
-                 100 * share);
+        snprintf(title, sizeof title, "%s, %.0f %% of it steps",
+                 differ ? "Longest window" : "Window", 100 * share);
     else if (differ)
         snprintf(title, sizeof title, "Longest window");
     ta_word_scalar(out, &scalars[PROGRAM], ta_int(ta_whole(window)), *title ? title : NULL, NULL);

@@ -323,12 +323,15 @@ static void say_use(struct ta_line *line, const struct ta_refs *in, const struct
     ta_say_on(line, ".");
 }
 
+/* A finding without time to save, such as one on memory, may have advice all the same. */
 static void say_finding(struct ta_line *line, const struct ta_finding *worst, bool slowed)
 {
-    ta_say(line, "%s.",
-           worst    ? worst->title
-           : slowed ? "No rule found other time to save"
-                    : "No rule found time to save");
+    if (worst)
+        ta_say(line, "%s.", worst->title);
+    else if (slowed)
+        ta_say(line, "No rule found other time to save.");
+    else if (!ta_line_has_advice(line))
+        ta_say(line, "No rule found time to save.");
 }
 
 /* Whether what the devices were busy says more than the finding does: it is about kernels, or not

@@ -34,8 +34,8 @@ static void say_stream(struct ta_line *line, const struct ta_refs *in, size_t ro
     ta_unit_format(rate, ta_ref_number(in, RATE, row, NAN), TA_UNIT_NONE);
     ta_unit_format(play, ta_ref_number(in, PLAYBACK, row, NAN), TA_UNIT_NONE);
     if (ta_ref_number(in, FACTOR, row, NAN) > 1)
-        ta_say(line, "The video is made at %s frames/s%s, below the %s of real time.", rate, whose,
-               play);
+        ta_say(line, "The video is made at %s frames/s%s, below the %s frames/s of real time.",
+               rate, whose, play);
     else
         ta_say(line, "The video is made in real time: %s frames/s%s for %s played.", rate, whose,
                play);
@@ -51,7 +51,7 @@ static void say_whole(struct ta_line *line, const struct ta_refs *in, size_t row
     ta_unit_format(from, ta_ref_number(in, WAIT, row, NAN), TA_UNIT_NS);
     ta_say(line,
            "A video of %.0f frames can be watched after %s%s, when all of it is decoded: %s "
-           "frames/s, %s the %s of real time.",
+           "frames/s, %s the %s frames/s of real time.",
            ta_ref_number(in, FRAMES, row, 0), from, whose, rate, is_slow ? "below" : "above", play);
 }
 

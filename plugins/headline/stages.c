@@ -71,9 +71,9 @@ static void say_share(struct ta_line *line, const struct ta_refs *in, size_t row
         whole[TA_UNIT_TEXT_MAX];
     const double ns = ta_ref_number(in, MEAN_TOTAL, row, NAN),
                  of = ta_ref_number(in, SHARE, row, NAN);
-    ta_unit_format(total, ns, TA_UNIT_NS);
+    ta_unit_format_compared(total, ns, ns / of, TA_UNIT_NS);
     ta_unit_format(share, of, TA_UNIT_RATIO);
-    ta_unit_format(whole, ns / of, TA_UNIT_NS);
+    ta_unit_format_compared(whole, ns / of, ns, TA_UNIT_NS);
     const char *all = ta_share_words(in, SHARE_OF, row, SESSION_RANK, SESSION_KIND, words);
     if (ta_ref_reads(in, SHARE_OF, row, "sum") && of >= ALL)
         ta_say(line, "%s takes %s; no other stage was timed.", what, total);

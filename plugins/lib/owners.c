@@ -286,3 +286,16 @@ const char *ta_owned_of(struct ta_advice *advice, const struct ta_place *place)
                                       (long long)ta_table_cell(table, place->row, device)->i)
                    : "";
 }
+
+const char *ta_owned_part(struct ta_advice *advice, const struct ta_owned *owned)
+{
+    return ta_advice_printf(advice, "for %s of the run (%s)",
+                            ta_advice_number(advice, owned->share, TA_UNIT_RATIO),
+                            ta_advice_number(advice, owned->ns, TA_UNIT_NS));
+}
+
+const char *ta_owned_cost(struct ta_advice *advice, const struct ta_owned *owned)
+{
+    return ta_advice_printf(advice, ", which leaves the GPU%s idle %s",
+                            ta_owned_of(advice, &owned->place), ta_owned_part(advice, owned));
+}

@@ -84,4 +84,11 @@ const char *ta_owned_sentence(struct ta_advice *advice, const struct ta_owned_wh
  * table of the place; else "". */
 const char *ta_owned_of(struct ta_advice *advice, const struct ta_place *place);
 
+/* "for 26.0 % of the run (1.85 ms)". */
+const char *ta_owned_part(struct ta_advice *advice, const struct ta_owned *owned);
+
+/* ", which leaves the GPU of rank 3 idle for 26.0 % of the run (1.85 ms)", after the cause: it may
+ * be idle for other causes, too. */
+const char *ta_owned_cost(struct ta_advice *advice, const struct ta_owned *owned);
+
 #endif

@@ -18,7 +18,7 @@ struct ta_line {
     char text[1024];
     size_t n;
     size_t ends[SENTENCES_MOST], n_sentences; /* where the first of them end */
-    bool covers_finding;
+    bool covers_finding, has_advice;
     const char *figures[TA_FIGURES_MOST];
     size_t n_figures;
 };
@@ -70,6 +70,11 @@ bool ta_line_is_empty(const struct ta_line *line)
 struct ta_slice ta_line_name(struct ta_line *line, struct ta_slice name, size_t most)
 {
     return ta_short_name(line->arena, name, most);
+}
+
+bool ta_line_has_advice(const struct ta_line *line)
+{
+    return line->has_advice;
 }
 
 void ta_line_covers_finding(struct ta_line *line)
@@ -140,11 +145,12 @@ static void say_one(const struct ta_entry *entry, const struct ta_report *report
 }
 
 enum ta_status ta_headline_set(struct ta_ctx *ctx, const struct ta_registry *registry,
-                               struct ta_report *report, const struct ta_finding *worst)
+                               struct ta_report *report, const struct ta_finding *worst,
+                               bool has_advice)
 {
     const size_t n = ta_registry_count(registry, TA_KIND_headline);
     const struct ta_entry **entries = calloc(n + 1, sizeof *entries);
-    struct ta_line line = {.arena = ta_report_arena(report)};
+    struct ta_line line = {.arena = ta_report_arena(report), .has_advice = has_advice};
     if (!entries)
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot hold the headline");
     for (size_t i = 0; i < n; i++)

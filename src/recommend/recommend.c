@@ -202,7 +202,7 @@ static void set_recorder_apart(struct ta_advice *advice, struct ta_finding *find
     finding->title = ta_advice_printf(advice, "%s; profiling itself causes %s of it",
                                       finding->title, explained(advice, recorder / 2, most, all));
     finding->advice =
-        ta_advice_printf(advice, "%s Record without %s first.", finding->advice, advice->recorded);
+        ta_advice_printf(advice, "Record without %s first. %s", advice->recorded, finding->advice);
     finding->saving_high_ns = ta_whole(all - recorder / 2);
     finding->confidence *= 1 - recorder / all;
 }
@@ -655,14 +655,18 @@ enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *regist
         const struct ta_found *at = advice.findings.at;
         struct ta_section_builder *section =
             ta_report_open_section(report, TA_SECTION_FINDINGS, "Findings");
-        for (size_t i = 0; i < advice.findings.n; i++)
+        bool has_advice = false;
+        for (size_t i = 0; i < advice.findings.n; i++) {
             ta_add_finding(section, &at[i].finding);
+            has_advice |= at[i].finding.advice && *at[i].finding.advice;
+        }
         ta_checked_list(registry, report, advice.found, section);
         const char *summary = all_together(&advice);
         if (summary)
             ta_section_set_summary(section, summary);
         const bool is_bottleneck = advice.findings.n && at[0].finding.severity > TA_INFO;
-        status = ta_headline_set(ctx, registry, report, is_bottleneck ? &at[0].finding : NULL);
+        status = ta_headline_set(ctx, registry, report, is_bottleneck ? &at[0].finding : NULL,
+                                 has_advice);
     }
     free(advice.findings.at);
     return status;

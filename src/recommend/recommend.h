@@ -12,10 +12,11 @@
 enum ta_status ta_recommend(struct ta_ctx *ctx, const struct ta_registry *registry,
                             struct ta_report *report) TA_MUST_CHECK;
 
-/* Makes the headline of a report; `worst` is its first finding or NULL. */
+/* Makes the headline of a report; `worst` is its first finding or NULL, `has_advice` whether any
+ * finding says what to do. */
 enum ta_status ta_headline_set(struct ta_ctx *ctx, const struct ta_registry *registry,
-                               struct ta_report *report,
-                               const struct ta_finding *worst) TA_MUST_CHECK;
+                               struct ta_report *report, const struct ta_finding *worst,
+                               bool has_advice) TA_MUST_CHECK;
 
 extern const struct ta_part *const ta_recommend_parts[]; /* ends with NULL */
 

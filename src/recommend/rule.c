@@ -171,6 +171,13 @@ const char *ta_advice_number(struct ta_advice *advice, double value, enum ta_uni
     return ta_advice_printf(advice, "%s", ta_unit_format(text, value, unit));
 }
 
+const char *ta_advice_part(struct ta_advice *advice, double part, double whole, enum ta_unit unit)
+{
+    char of[TA_UNIT_TEXT_MAX], text[TA_UNIT_TEXT_MAX];
+    return ta_advice_printf(advice, "%s of %s", ta_unit_format_compared(text, part, whole, unit),
+                            ta_unit_format_compared(of, whole, part, unit));
+}
+
 bool ta_advise_place(const struct ta_refs *in, struct ta_advice *advice,
                      const struct ta_cell_rule *rule, const struct ta_place *place,
                      double threshold, double severe)

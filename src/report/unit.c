@@ -37,9 +37,9 @@ struct unit {
 
 #define KIB 1024.0
 
-/* Two minutes and more read better as minutes; 90 s does not. */
+/* Ten minutes and more read better as minutes; 90 s does not, next to other seconds. */
 static const struct prefix times[] = {
-    {1e3, 1e3, "µs"}, {1e6, 1e6, "ms"}, {1e9, 1e9, "s"}, {120e9, 60e9, "min"}, {0, 0, NULL}};
+    {1e3, 1e3, "µs"}, {1e6, 1e6, "ms"}, {1e9, 1e9, "s"}, {600e9, 60e9, "min"}, {0, 0, NULL}};
 static const struct prefix sizes[] = {{KIB, KIB, "KiB"},
                                       {KIB * KIB, KIB *KIB, "MiB"},
                                       {KIB * KIB * KIB, KIB *KIB *KIB, "GiB"},

@@ -11,12 +11,6 @@ bool ta_unit_is_symbol(struct ta_slice word);
 /* Whether it is of differences, whose sign is shown. */
 bool ta_unit_is_change(enum ta_unit unit);
 
-/* ta_unit_format() of a value that is compared with another one: both have the prefix of the
- * smaller one as long as that leaves the larger one readable, else the prefix of the larger one
- * unless the smaller one is tiny in it. */
-char *ta_unit_format_compared(char text[TA_UNIT_TEXT_MAX], double value, double other,
-                              enum ta_unit unit);
-
 /* The change from one to the other: a small one has a smaller prefix than they have, none has a
  * larger one. */
 char *ta_unit_format_change(char text[TA_UNIT_TEXT_MAX], double change, double before, double after,

@@ -291,8 +291,7 @@ class Damage(unittest.TestCase):
             named = cost["Python stacks"]["cost_ns"] >= estimate / 2
             self.assertEqual(named, calls >= 400)
             self.assertEqual("profiling itself causes" in found["title"], named)
-            self.assertEqual(" Record without Python stacks" in found["advice"] and
-                             found["advice"].endswith(" first."), named)
+            self.assertEqual(found["advice"].startswith("Record without Python stacks"), named)
             owned = found["evidence"][0]["value"]
             if named:
                 high = found["saving_ns"]["high"]

@@ -19,11 +19,11 @@ WORK = ("gemm", "attention", "convolution", "pointwise", "kernels", "communicati
         "compute", "waiting")
 
 # What a finding about one GPU calls its idle time, and the class of the picture that shows it.
-SAME = (("launches kernels too slowly: the GPU is idle", "launch"),
-        ("late between graphs: the GPU is idle", "launch"),
-        ("What the host does was not recorded: the GPU is idle", "host"),
-        ("data is too slow: the GPU is idle", "input"),
-        ("on the CPU: the GPU is idle", "host computation"))
+SAME = (("launches kernels too slowly, which leaves the GPU idle for", "launch"),
+        ("late between graphs, which leaves the GPU idle for", "launch"),
+        ("What the host does while the GPU idles for", "host"),
+        ("data is too slow, which leaves the GPU idle for", "input"),
+        ("on the CPU, which leaves the GPU idle for", "host computation"))
 
 
 class Screen:
@@ -120,7 +120,7 @@ def check_steps(screen, fail):
     window = screen.scalars.get("program_window_ns")
     filled = sum(times) / windows if windows else 1
     if window and "program_window_ns" in screen.figures and filled < 0.88 and \
-            "in steps" not in window["title"] and " of " not in title.split("(p50 of ")[-1]:
+            "of it steps" not in window["title"] and " of " not in title.split("(p50 of ")[-1]:
         fail(f"{window['title']!r}: steps are {filled:.3f} of it")
 
 

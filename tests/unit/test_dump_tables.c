@@ -544,7 +544,8 @@ static void test_throughput_by_basis(void **state)
     assert_missing(steps, 5, "timestep");
     assert_cell(steps, 5, "guidance_scale", 0);
     assert_missing(table_of(&run, "diffusion.blocks"), 0, "memory_bytes");
-    static const char line[] = "The video is made at 15 frames/s, below the 16 of real time.";
+    static const char line[] =
+        "The video is made at 15 frames/s, below the 16 frames/s of real time.";
     assert_int_equal(strncmp(ta_report_verdict(run.report)->headline, line, sizeof line - 1), 0);
     close_run(&run);
 }
