@@ -314,7 +314,7 @@ static struct texts uncached(const struct ta_refs *in, struct ta_advice *advice,
                 ? ta_advice_printf(advice, " (%s after the warm-up)",
                                    ta_advice_number(advice, host.value, TA_UNIT_NS))
                 : ""),
-        .advice = "Turn the cache on (unset PYTORCH_NO_CUDA_MEMORY_CACHING), and take "
+        .advice = "Turn the caching allocator on (unset PYTORCH_NO_CUDA_MEMORY_CACHING), or take "
                   "torch.cuda.empty_cache() out of the loop.",
     };
 }
@@ -376,9 +376,11 @@ static void advise_kind(struct ta_ctx *ctx, const struct ta_refs *in, struct ta_
     static const struct ta_look windows = {.cells = WINDOW}, busy = {.cells = BUSY};
     const double idle = /* at all: what the GPU computes stays */
         ta_look_most(in, &windows, worst.rank) - ta_look_most(in, &busy, worst.rank);
-    /* When the driver has taken memory back, the host has to catch up as well. */
-    const double around =
-        is_of_code ? fmax(sums->idle, fmin(sums->host, 1.5 * sums->idle)) : 1.6 * sums->idle;
+    /* When the driver has taken memory back, the host has to catch up as well; where it does so all
+     * the time, what it has to catch up on is in the same time. */
+    const double around = is_of_code ? fmax(sums->idle, fmin(sums->host, 1.5 * sums->idle))
+                          : ta_uncached(in, UNCACHED, worst.rank) ? sums->idle
+                                                                  : 1.6 * sums->idle;
     const double high = fmin(idle, around > 0 ? around : sums->host); /* before the first work */
     const struct ta_evidence evidence[] = {ta_ref_evidence(in, HOST, sums->row),
                                            ta_ref_evidence(in, IDLE, sums->row)};

@@ -3,6 +3,7 @@
 #include "recordings/take.h"
 
 #include <stdio.h>
+#include <string.h>
 
 struct saying {
     const struct ta_recordings *recordings;
@@ -33,8 +34,9 @@ static bool is_meant(const struct saying *s, size_t i, enum ta_recording_kind ki
            (file->recording != SIZE_MAX && s->recordings->at[file->recording].run == s->run);
 }
 
-/* "a, b and 3 more" of one kind; NULL without any. */
-static const char *list_files(struct saying *s, enum ta_recording_kind kind, size_t *n)
+/* "a, b and 3 more" of one kind; NULL without any.  Without the folders they are `short_names`. */
+static const char *list_files(struct saying *s, enum ta_recording_kind kind, bool short_names,
+                              size_t *n)
 {
     enum { NAMED_MOST = 3 };
     const char *list = NULL;
@@ -42,7 +44,9 @@ static const char *list_files(struct saying *s, enum ta_recording_kind kind, siz
     for (size_t i = 0; i < s->recordings->n_files; i++) {
         if (!is_meant(s, i, kind))
             continue;
-        const char *shown = s->ingestion->files[i].source->shown;
+        const char *path = s->ingestion->files[i].source->shown;
+        const char *folder = short_names ? strrchr(path, '/') : NULL;
+        const char *shown = folder ? folder + 1 : path;
         if (++*n <= NAMED_MOST)
             list = ta_arena_printf(&s->arena, "%s%s%s", list ? list : "", list ? ", " : "", shown);
     }
@@ -50,10 +54,19 @@ static const char *list_files(struct saying *s, enum ta_recording_kind kind, siz
                            : list;
 }
 
+/* "the", or how many of them. */
+static const char *part_of(struct saying *s, const struct ta_mapped_kernels *kernels)
+{
+    return kernels->mapped >= kernels->all
+               ? "the"
+               : ta_arena_printf(&s->arena, "%.3g %% of the",
+                                 100.0 * (double)kernels->mapped / (double)kernels->all);
+}
+
 static void say_captures(struct saying *s)
 {
     size_t n, n_counted = 0;
-    const char *list = list_files(s, TA_RECORDING_CAPTURE, &n);
+    const char *list = list_files(s, TA_RECORDING_CAPTURE, false, &n);
     const char *many = n > 1 ? "s" : "";
     for (size_t i = 0; i < s->recordings->n_files; i++)
         n_counted += is_meant(s, i, TA_RECORDING_CAPTURE) && s->recordings->files[i].counts;
@@ -66,10 +79,9 @@ static void say_captures(struct saying *s)
                                list, many, n > 1 ? "them" : "it"));
     else if (list && kernels.mapped)
         say(s, ta_arena_printf(&s->arena,
-                               "%s: graph capture%s, used as map%s of %.3g %% of the replayed "
-                               "kernels",
-                               list, many, many,
-                               100.0 * (double)kernels.mapped / (double)kernels.all));
+                               "%s: graph capture%s that name%s %s kernels of the replayed graphs",
+                               list_files(s, TA_RECORDING_CAPTURE, true, &n), many,
+                               n > 1 ? "" : "s", part_of(s, &kernels)));
     else if (list && kernels.all)
         say(s, ta_arena_printf(&s->arena,
                                "%s: graph capture%s, set aside: no replayed kernel can be matched "
@@ -83,7 +95,7 @@ static void say_captures(struct saying *s)
 static void say_hosts(struct saying *s)
 {
     size_t n;
-    const char *list = list_files(s, TA_RECORDING_HOST, &n);
+    const char *list = list_files(s, TA_RECORDING_HOST, false, &n);
     if (list)
         say(s, ta_arena_printf(&s->arena,
                                "%s: no device work, which other files have, so not taken for "
@@ -141,7 +153,7 @@ static void say_recordings(struct saying *s, const struct ta_recorded_run *run)
 static void say_others(struct saying *s)
 {
     size_t n;
-    const char *list = list_files(s, TA_RECORDING_NONE, &n);
+    const char *list = list_files(s, TA_RECORDING_NONE, false, &n);
     if (list)
         say(s, ta_arena_printf(&s->arena, "%s: not read (no recording%s)", list, n > 1 ? "s" : ""));
 }

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 # docs/adr/0034-what-is-public.md
-MOST_FUNCTIONS = 183
+MOST_FUNCTIONS = 186
 
 # A function or variable with its comment or the declaration before it.
 DECLARED = re.compile(r"\bTA_API\b[^;{}()]*?\b(ta_\w+)\s*[(\[;]")

@@ -148,7 +148,7 @@ CASES = [  # what, text, patterns that the first finding holds, that no finding 
                                              "Preserve less"], []),
     ("FramePack with room", FRAMEPACK.format("45"), [], ["weights"]),
     ("models loaded again", RELOADED, ["WAN21 is loaded again in each of 3 prompts"], []),
-    ("decoding that is tried twice", TILED, ["first attempt was lost; prompts take 8.76 min"], []),
+    ("decoding that is tried twice", TILED, ["first attempt was lost; prompts take 525 s"], []),
     ("graphs and the CPU", SKIPPED.format("cpu device (arg3_1). Found from :"),
      [r"skips CUDA graphs: cpu device \(arg3_1\), at flux.py:402", "device=.cuda"], []),
     ("graphs and inputs", SKIPPED.format("mutated inputs (2 instances). Found from :"),

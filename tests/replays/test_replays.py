@@ -421,7 +421,8 @@ def test_nearest(folder):
     alike = write({"first": "aten::addmm", "second": "aten::addmm"}, 3)["third"]
     check("nearest: alike", alike.scalars["replays_mapped_share"] == 1)
     text = run_program("check", folder / "alike").stdout
-    check("nearest: check", "used as maps of 100 % of the replayed kernels" in text, text)
+    check("nearest: check", "graph captures that name the kernels of the replayed graphs" in text,
+          text)
 
 
 def test_check(folder):
@@ -435,7 +436,7 @@ def test_check(folder):
     capture.write(folder / "capture_traces" / "graph_capture_rank_0.json")
     replays.write(folder / "run_rank_0.json")
     text = run_program("check", folder).stdout
-    check("check: map", "graph capture, used as map of 100 % of the replayed kernels" in text, text)
+    check("check: map", "graph capture that names the kernels of the replayed graphs" in text, text)
     check("check: lost", "2 of 5 graph replays have no kernels, 40 % of all kernels" in text, text)
 
 

@@ -77,7 +77,8 @@ ON_IDLE = ("launch-bound", "value-read", "sync-wait", "host-computation", "input
 def findings_on_idle(report):
     """What findings on idle time say, in ns, by what their titles have in brackets."""
     for finding in report.findings:
-        said = re.search(r"(?:leaves|while|why) the GPU[^(]* idles? for [^(]*\(([\d.]+)\s(ns|µs|ms|s|min)\)", finding["title"])
+        said = re.search(r"(?:leaves|while|why) the GPU[^(]* idles? for [^(]*"
+                         r"\(([\d.]+)\s(ns|µs|ms|s|min)\)", finding["title"])
         if finding["id"] in ON_IDLE and said:
             yield float(said[1]) * UNITS[said[2]]
 
