@@ -10,13 +10,18 @@
 
 #include <ctype.h>
 
+/* A longer part of the identity may be broken at the end of a line. */
+enum { WHOLE_MOST = 24 };
+
 static void put_identity(const struct page *page)
 {
     struct ta_identity identity;
     ta_identity_say(&identity, page->report);
     ta_puts(page->out, "<p class=\"facts\">");
     for (size_t i = 0; i < identity.n; i++) {
-        ta_puts(page->out, i ? " <span>" : "<span>");
+        const bool is_whole = strlen(identity.parts[i]) <= WHOLE_MOST;
+        ta_puts(page->out, i ? " " : "");
+        ta_puts(page->out, is_whole ? "<span class=\"whole\">" : "<span>");
         ta_put_html(page->out, ta_slice_of(identity.parts[i]));
         ta_puts(page->out, "</span>");
     }
