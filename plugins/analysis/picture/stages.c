@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Two tables; ranks are looked at, each in all rows, for so many rows. */
-enum { SOURCES = 2, CANDIDATES = 64, ROWS_MOST = 1024 };
+/* The two tables. */
+enum { SOURCES = 2 };
 
-/* More stages have no segment of their own, and more ranks no lane. */
+/* More stages have no segment of their own. */
 enum { NAMES_MOST = 32 };
 
 enum { STAGE_CLASSES = PICTURE_STAGE_REST - PICTURE_STAGE };
@@ -47,18 +47,21 @@ struct name {
     enum picture_class class;
 };
 
+/* A row of one of the tables. */
+struct place {
+    int64_t rank;
+    size_t source, row;
+};
+
 struct stages {
     const struct picture *picture;
+    struct place *places; /* of stages that have a share, by rank */
+    size_t n_places;
     struct ta_slice share_of; /* of what the stages have shares; empty: of anything */
-    struct lane lanes[CANDIDATES];
+    struct lane lanes[TA_PICTURE_RANKS_MOST];
     size_t n_lanes;
     struct name names[NAMES_MOST]; /* in the order of all lanes */
     size_t n_names;
-};
-
-/* A row of one of the tables. */
-struct place {
-    size_t source, row;
 };
 
 static double share_at(const struct stages *s, struct place at)
@@ -81,24 +84,74 @@ static struct ta_slice share_of_at(const struct stages *s, struct place at)
     return ta_ref_text(s->picture->in, sources[at.source].share_of, at.row);
 }
 
-/* Goes on to the next row of a rank that is drawn; false after the last one. */
-static bool next(const struct stages *s, int64_t rank, struct place *at)
+static int by_rank(const void *left, const void *right)
 {
-    for (; at->source < SOURCES; *at = (struct place){at->source + 1, 0})
-        for (; at->row < ta_ref_rows(s->picture->in, sources[at->source].time); at->row++)
-            if (ta_ref_integer(s->picture->in, sources[at->source].rank, at->row) == rank &&
-                time_at(s, *at) > 0 && share_at(s, *at) >= LEAST &&
-                (s->share_of.len == 0 || ta_slice_equal(share_of_at(s, *at), s->share_of)))
-                return true;
-    return false;
+    const struct place *a = left, *b = right;
+    if (a->rank != b->rank)
+        return (a->rank > b->rank) - (a->rank < b->rank);
+    if (a->source != b->source)
+        return (a->source > b->source) - (a->source < b->source);
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+/* False without memory. */
+static bool find_places(struct stages *s)
+{
+    const struct ta_refs *in = s->picture->in;
+    size_t rows = 0;
+    for (size_t source = 0; source < SOURCES; source++)
+        rows += ta_ref_rows(in, sources[source].time);
+    s->places = calloc(rows + 1, sizeof *s->places);
+    for (size_t source = 0; s->places && source < SOURCES; source++)
+        for (size_t row = 0; row < ta_ref_rows(in, sources[source].time); row++) {
+            const struct place at = {ta_ref_integer(in, sources[source].rank, row), source, row};
+            if (time_at(s, at) > 0 && share_at(s, at) >= LEAST)
+                s->places[s->n_places++] = at;
+        }
+    if (s->places)
+        qsort(s->places, s->n_places, sizeof *s->places, by_rank);
+    return s->places != NULL;
+}
+
+/* The first place of a rank from there on that is drawn; NULL for none. */
+static const struct place *drawn_from(const struct stages *s, int64_t rank, const struct place *at)
+{
+    for (; at < s->places + s->n_places && at->rank == rank; at++)
+        if (s->share_of.len == 0 || ta_slice_equal(share_of_at(s, *at), s->share_of))
+            return at;
+    return NULL;
+}
+
+static const struct place *first_of(const struct stages *s, int64_t rank)
+{
+    size_t low = 0, high = s->n_places;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (s->places[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return drawn_from(s, rank, s->places + low);
+}
+
+static const struct place *next_of(const struct stages *s, const struct place *at)
+{
+    return drawn_from(s, at->rank, at + 1);
 }
 
 static double share_of_rank(const struct stages *s, int64_t rank)
 {
     double share = 0;
-    for (struct place at = {0, 0}; next(s, rank, &at); at.row++)
-        share += share_at(s, at);
+    for (const struct place *at = first_of(s, rank); at; at = next_of(s, at))
+        share += share_at(s, *at);
     return share;
+}
+
+/* Whether the place is the first one of its rank. */
+static bool begins_rank(const struct stages *s, size_t i)
+{
+    return i == 0 || s->places[i].rank != s->places[i - 1].rank;
 }
 
 /* The rank whose stages cover most of its session, without counting any of it twice. */
@@ -106,87 +159,60 @@ static int64_t choose_rank(const struct stages *s, double *share)
 {
     int64_t best = TA_MISSING;
     *share = 0;
-    for (size_t i = 0; i < CANDIDATES && i < ta_ref_rows(s->picture->in, STAGE_RANK); i++) {
-        const int64_t rank = ta_ref_integer(s->picture->in, STAGE_RANK, i);
-        const double here = rank == best ? 0 : share_of_rank(s, rank);
-        if (here <= MOST_TOGETHER && (here > *share || (here == *share && rank < best))) {
-            best = rank;
+    for (size_t i = 0; i < s->n_places; i++) {
+        const double here = begins_rank(s, i) ? share_of_rank(s, s->places[i].rank) : 0;
+        if (here <= MOST_TOGETHER && here > *share) {
+            best = s->places[i].rank;
             *share = here;
         }
     }
     return best;
 }
 
-/* The stage of a rank that has most of its session. */
+/* The stage of a rank that has most of its session; a rank with stages has one. */
 static struct place largest_of(const struct stages *s, int64_t rank)
 {
-    struct place largest = {0, 0}, at = {0, 0};
+    struct place largest = {0};
     double most = 0;
-    for (; next(s, rank, &at); at.row++)
-        if (share_at(s, at) > most) {
-            most = share_at(s, at);
-            largest = at;
+    for (const struct place *at = first_of(s, rank); at; at = next_of(s, at))
+        if (share_at(s, *at) > most) {
+            most = share_at(s, *at);
+            largest = *at;
         }
     return largest;
 }
 
-static bool has_lane(const struct stages *s, int64_t rank)
-{
-    for (size_t i = 0; i < s->n_lanes; i++)
-        if (s->lanes[i].rank == rank)
-            return true;
-    return false;
-}
-
-static void add_lane(struct stages *s, int64_t rank)
+static struct lane lane_of(const struct stages *s, int64_t rank)
 {
     const struct place largest = largest_of(s, rank);
-    s->lanes[s->n_lanes++] =
-        (struct lane){rank, ta_whole((double)time_at(s, largest) / share_at(s, largest))};
+    return (struct lane){rank, ta_whole((double)time_at(s, largest) / share_at(s, largest))};
 }
 
-static int by_rank(const void *left, const void *right)
-{
-    const struct lane *a = left, *b = right;
-    return (a->rank > b->rank) - (a->rank < b->rank);
-}
-
-/* Of many the first, and the one that takes longest. */
-static void choose_lanes(struct stages *s)
-{
-    size_t longest = 0;
-    qsort(s->lanes, s->n_lanes, sizeof *s->lanes, by_rank);
-    for (size_t i = 1; i < s->n_lanes; i++)
-        longest = s->lanes[i].whole > s->lanes[longest].whole ? i : longest;
-    if (s->n_lanes <= TA_PICTURE_RANKS_MOST)
-        return;
-    if (longest >= TA_PICTURE_RANKS_MOST)
-        s->lanes[TA_PICTURE_RANKS_MOST - 1] = s->lanes[longest];
-    s->n_lanes = TA_PICTURE_RANKS_MOST;
-}
-
-/* The ranks whose stages have shares of the same as those of `first`, which alone is drawn where it
- * is no rank, or the only one. */
+/* The ranks whose stages have shares of the same as those of `first`: of many the first, and the
+ * one that takes longest.  `first` alone is drawn where it is no rank, or the only one. */
 static void find_lanes(struct stages *s, int64_t first)
 {
-    const struct ta_slice share_of = share_of_at(s, largest_of(s, first));
+    struct lane longest = {first, 0};
     if (first != TA_MISSING)
-        s->share_of = share_of;
-    const size_t rows = first == TA_MISSING ? 0 : ta_ref_rows(s->picture->in, STAGE_RANK);
-    for (size_t i = 0; i < rows && i < ROWS_MOST && s->n_lanes < CANDIDATES; i++) {
-        const int64_t rank = ta_ref_integer(s->picture->in, STAGE_RANK, i);
-        if (rank == TA_MISSING || has_lane(s, rank))
+        s->share_of = share_of_at(s, largest_of(s, first));
+    for (size_t i = 0; i < s->n_places && first != TA_MISSING; i++) {
+        const int64_t rank = s->places[i].rank;
+        const double share = begins_rank(s, i) ? share_of_rank(s, rank) : 0;
+        if (rank == TA_MISSING || share < LEAST_TOGETHER || share > MOST_TOGETHER)
             continue;
-        const double share = share_of_rank(s, rank);
-        if (share >= LEAST_TOGETHER && share <= MOST_TOGETHER)
-            add_lane(s, rank);
+        const struct lane lane = lane_of(s, rank);
+        if (lane.whole > longest.whole)
+            longest = lane;
+        if (s->n_lanes < TA_PICTURE_RANKS_MOST)
+            s->lanes[s->n_lanes++] = lane;
     }
     if (s->n_lanes < 2) {
         s->share_of = TA_LIT("");
-        s->n_lanes = 0;
-        add_lane(s, first);
+        s->lanes[0] = lane_of(s, first);
+        s->n_lanes = 1;
+    } else if (longest.rank > s->lanes[s->n_lanes - 1].rank) {
+        s->lanes[s->n_lanes - 1] = longest;
     }
-    choose_lanes(s);
 }
 
 static int longest_first(const void *left, const void *right)
@@ -229,16 +255,16 @@ static void find_names(struct stages *s)
 {
     for (size_t k = 0; k < s->n_lanes; k++) {
         int64_t times[NAMES_MOST] = {0};
-        for (struct place at = {0, 0}; next(s, s->lanes[k].rank, &at); at.row++) {
-            const struct ta_slice text = name_at(s, at);
-            const size_t i = find_name(s, at);
+        for (const struct place *at = first_of(s, s->lanes[k].rank); at; at = next_of(s, at)) {
+            const struct ta_slice text = name_at(s, *at);
+            const size_t i = find_name(s, *at);
             if (i == NAMES_MOST)
                 continue;
             if (i == s->n_names)
                 s->names[s->n_names++] = (struct name){text, stage_role(text), 0, PICTURE_STAGE};
             if (!ta_slice_equal(s->names[i].text, text))
                 s->names[i].text = ta_slice_of(stage_role_name(s->names[i].role));
-            times[i] += time_at(s, at);
+            times[i] += time_at(s, *at);
             s->names[i].time = ta_max_i64(s->names[i].time, times[i]);
         }
     }
@@ -267,10 +293,10 @@ static void draw_lane(const struct stages *s, const struct lane *lane)
     for (size_t i = 0; i < s->n_names; i++) {
         int64_t time = 0;
         double share = 0;
-        for (struct place at = {0, 0}; next(s, lane->rank, &at); at.row++)
-            if (find_name(s, at) == i) {
-                time += time_at(s, at);
-                share += share_at(s, at);
+        for (const struct place *at = first_of(s, lane->rank); at; at = next_of(s, at))
+            if (find_name(s, *at) == i) {
+                time += time_at(s, *at);
+                share += share_at(s, *at);
             }
         add_segment(s, name, start, time, s->names[i].class, s->names[i].text, share);
         start += time;
@@ -284,13 +310,16 @@ static void draw_lane(const struct stages *s, const struct lane *lane)
 bool picture_of_stages(const struct picture *picture)
 {
     struct stages s = {.picture = picture};
-    double together;
+    double together = 0;
+    *picture->failed |= !find_places(&s);
     const int64_t rank = choose_rank(&s, &together);
-    if (together < LEAST_TOGETHER)
-        return false;
-    find_lanes(&s, rank);
-    find_names(&s);
+    const bool is_drawn = together >= LEAST_TOGETHER;
+    if (is_drawn) {
+        find_lanes(&s, rank);
+        find_names(&s);
+    }
     for (size_t i = 0; i < s.n_lanes; i++)
         draw_lane(&s, &s.lanes[i]);
-    return true;
+    free(s.places);
+    return is_drawn;
 }
