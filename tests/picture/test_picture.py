@@ -254,6 +254,31 @@ def check_sessions(program, file):
     assert {row["lane"]: row["dur_ns"] for row in picture} == wanted, (picture, wanted)
 
 
+def scaled(value, factor, key=""):
+    """A report of a run that takes so many times as long."""
+    if isinstance(value, dict):
+        return {name: scaled(part, factor, name) for name, part in value.items()}
+    if isinstance(value, list):
+        return [scaled(part, factor, key) for part in value]
+    is_length = key == "duration" or key.endswith(("total_time", "avg_time", "_time_ms"))
+    return value * factor if is_length and isinstance(value, float) else value
+
+
+def check_many_ranks(program, sample, ranks=100, last=70):
+    """Of many ranks the first have lanes, and the one that takes longest of all."""
+    data = json.loads(next((sample / "rank_0").glob("*.json")).read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory() as name:
+        for rank in range(ranks):
+            own = scaled(data, 1.5 if rank == last else 1 + rank / 1000)
+            own["session_info"]["tags"]["rank"] = rank
+            folder = pathlib.Path(name) / f"rank_{rank}"
+            folder.mkdir()
+            (folder / "profiling_report_t2v_generation_20261121_003315.json").write_text(
+                json.dumps(own), encoding="utf-8")
+        lanes = check_stages(program, name)
+    assert list(lanes) == [f"rank {rank}" for rank in (*range(7), last)], list(lanes)
+
+
 def check_telemetry(program, folder):
     """The samples of the one device that the file has."""
     with (folder / "gpu.csv").open(encoding="utf-8") as file:
@@ -301,9 +326,10 @@ def main():
     check_legend(program, samples / "inferix-4ranks")
     check_slow_stage(program, samples / "diffulex")
     check_sessions(program, folder.parent / "seeds" / "inf_agg")
+    check_many_ranks(program, folder.parent / "dumps" / "inferix" / "ranks8_straggler")
     check_telemetry(program, folder.parent / "public" / "f05_nvidia_smi_query")
     check_overflow(program, folder.parent / "public" / "d02_dmon_sysmem_fallback")
-    print(f"{len(TRACES) + 11} pictures add up")
+    print(f"{len(TRACES) + 12} pictures add up")
 
 
 main()
