@@ -67,27 +67,3 @@ struct ta_area ta_area_of(const struct ta_chart *chart, struct ta_slice group, s
     ++*next;
     return area;
 }
-
-/* ---- lanes ----------------------------------------------------------------------------------- */
-
-void ta_whole_add(struct ta_whole *whole, struct ta_slice lane)
-{
-    static const char *const gpu[] = {"GPU ", NULL};
-    whole->lanes++;
-    whole->has_others |= !ta_slice_starts(lane, "rank ");
-    whole->has_gpus |= ta_slice_has_any(lane, gpu);
-}
-
-const char *ta_whole_text(const struct ta_whole *whole, char text[TA_WHOLE_MAX])
-{
-    const char *what = whole->has_gpus ? "GPUs" : "ranks";
-    *text = '\0';
-    if (whole->has_others || whole->lanes < 2)
-        return text;
-    if (whole->lanes == 2)
-        snprintf(text, TA_WHOLE_MAX, "(both %s together)", what);
-    else /* as many as a picture has may not be all */
-        snprintf(text, TA_WHOLE_MAX, "(%s %zu %s together)",
-                 whole->lanes < TA_PICTURE_RANKS_MOST ? "all" : "these", whole->lanes, what);
-    return text;
-}

@@ -67,17 +67,6 @@ struct ta_area {
 };
 struct ta_area ta_area_of(const struct ta_chart *chart, struct ta_slice group, size_t *next);
 
-/* What shares are of that add up lanes: the lanes, without those that say where something is. */
-enum { TA_WHOLE_MAX = 48 };
-struct ta_whole {
-    size_t lanes;
-    bool has_others, has_gpus; /* lanes that are no rank, or one GPU of a rank */
-};
-void ta_whole_add(struct ta_whole *whole, struct ta_slice lane);
-
-/* "(all 4 ranks together)"; "" where it is not of several ranks. */
-const char *ta_whole_text(const struct ta_whole *whole, char text[TA_WHOLE_MAX]);
-
 /* Finds a scalar or a finding by id; NULL when the report has none. */
 const struct ta_scalar *ta_report_scalar(const struct ta_report *report, const char *id);
 const struct ta_finding *ta_report_finding(const struct ta_report *report, const char *id);

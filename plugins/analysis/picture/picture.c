@@ -97,9 +97,6 @@ static const struct ta_ref reads[] = {
     [SAMPLE_CAPPED] = {"telemetry.timeline", "gpu_power_cap"},
     [SAMPLE_SLOWED] = {"telemetry.timeline", "gpu_thermal_slowdown"},
     [LEVELS_BYTES] = {"memory.levels", "block_bytes"},
-    [PHASE_RANK] = {"phases.by_rank", "rank"},
-    [PHASE_NAME] = {"phases.by_rank", "phase"},
-    [PHASE_TIME] = {"phases.by_rank", "time_ns"},
 };
 
 static const struct ta_field stretch_fields[STRETCH_FIELDS] = {
@@ -184,9 +181,8 @@ static const struct ta_table_def picture = {
         "phases and steps in time order, and below each of them what the GPU does in it, and idle "
         "time between its first and last work by cause. Ranks: "
         "one lane each, with compute, waiting for other ranks, communication, copies and idle "
-        "time by cause, below the phases of the first one; of more than eight ranks, those that "
-        "wait least "
-        "and most. The host alone: what its "
+        "time by cause; of more than eight ranks, those that wait least and most. The host alone: "
+        "what its "
         "operators compute, and collectives that none covers. Stages: those of each rank that do "
         "not enclose others, in one order; what does the same under several names is one. Only the "
         "phases of one GPU are in time order; the other segments are sorted by size. When several "
@@ -202,13 +198,13 @@ static const struct {
     struct ta_chart_def chart;
 } pictures[] = {
     {picture_of_ranks,
-     CHART_OF(
-         "Where each rank's time goes, by kind of work",
-         "Each rank's window, split by what the time goes to; the parts are not in time order. "
-         "Phases, where there are any, are those of the first rank.")},
-    {picture_of_diffusion, CHART_OF("Phases and steps, and what the GPU does in them",
-                                    "Phases and steps in time order; below each, what the GPU does "
-                                    "in it, largest part first.")},
+     CHART_OF("Where each rank's time goes, by kind of work",
+              "Each rank's window, split by what the time goes to; the parts are not in time "
+              "order.")},
+    {picture_of_diffusion,
+     CHART_OF("Phases and steps in time order; GPU time by kind within each",
+              "Phases and steps in time order; below each, what the GPU does "
+              "in it, largest part first: where in it the GPU is idle is in the timeline.")},
     {picture_of_device, CHART_OF("Where the GPU's time goes, by kind of work",
                                  "The program's window as one bar: what the kernels do, "
                                  "largest part first, then idle time by cause.")},

@@ -145,33 +145,6 @@ static void add_lane(const struct picture *picture, const struct lane *lane, boo
     }
 }
 
-/* The phases of the rank of a lane, each as a whole, in the order in which they begin. */
-static void add_phases(const struct picture *picture, const struct lane *lane)
-{
-    const int64_t rank = ta_ref_integer(picture->in, PART_RANK, lane->row);
-    int64_t whole = 0, start = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < ta_ref_rows(picture->in, PHASE_TIME); i++)
-        if (ta_ref_integer(picture->in, PHASE_RANK, i) == rank) {
-            whole += time_of(picture, PHASE_TIME, i);
-            n++;
-        }
-    for (size_t i = 0; n > 1 && i < ta_ref_rows(picture->in, PHASE_TIME); i++) {
-        if (ta_ref_integer(picture->in, PHASE_RANK, i) != rank)
-            continue;
-        const struct ta_slice name =
-            ta_ref_reads(picture->in, PHASE_NAME, i, "unknown")
-                ? TA_LIT("other")
-                : ta_slice_head(ta_ref_text(picture->in, PHASE_NAME, i), 64);
-        const int64_t time = time_of(picture, PHASE_TIME, i);
-        char label[80 + TA_UNIT_TEXT_MAX], share[TA_UNIT_TEXT_MAX];
-        snprintf(label, sizeof label, "%.*s %s", (int)name.len, name.ptr,
-                 ta_unit_format(share, (double)time / (double)whole, TA_UNIT_RATIO));
-        picture_add(picture, "phases", start, time, PICTURE_PHASE, label);
-        start += time;
-    }
-}
-
 /* Of many those that wait least, for which the others wait, and those that wait most. */
 static size_t choose(struct lane *lanes, size_t n)
 {
@@ -197,8 +170,6 @@ bool picture_of_ranks(const struct picture *picture)
     }
     const int64_t last = lanes ? find_last(picture, lanes, rows) : TA_MISSING;
     const size_t shown = lanes ? choose(lanes, rows) : 0;
-    if (shown)
-        add_phases(picture, &lanes[0]);
     for (size_t i = 0; i < shown; i++)
         add_lane(picture, &lanes[i], name_devices, last);
     *picture->failed |= rows > 1 && !lanes;

@@ -2,7 +2,8 @@
 /* The picture: segments on named lanes over one axis, a block character for each stretch of it.
  *
  * A character has the class that fills most of its stretch.  Lanes that only say where something
- * is, such as phases, have its name between bars. */
+ * is, such as phases, have its name between bars.  Shares are in the legend of one lane, and in the
+ * bars of several. */
 #include "report/tables.h"
 #include "text.h"
 
@@ -10,10 +11,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NAME_MOST = 18, GAP = 2, COLUMNS_LEAST = 24, KINDS_MOST = 64, LANES_MOST = 16 };
+enum {
+    SHARE_MOST = 16,
+    ENTRY_MOST = 160,
+    NAME_MOST = 18,
+    GAP = 2,
+    COLUMNS_LEAST = 24,
+    KINDS_MOST = 64,
+    LANES_MOST = 16
+};
 
-/* Below this share of all lanes a class is not named. */
+/* Two kinds that have less than this share of each lane are drawn and named as one. */
 #define NAMED_LEAST 0.005
+enum { SMALL_KINDS = KINDS_MOST - 1 };
 
 struct picture {
     const struct page *page;
@@ -30,8 +40,11 @@ struct picture {
     double sums[KINDS_MOST], sum;      /* over all lanes without context */
     size_t order[KINDS_MOST], n_order; /* kinds as they come */
     uint32_t seen[KINDS_MOST];         /* the lanes of a kind, as bits */
-    bool is_in_time_order;             /* a kind comes again on a lane */
-    double *filled;                    /* of each column of a lane, by kind */
+    double on_lane[LANES_MOST][KINDS_MOST];
+    bool is_small[KINDS_MOST]; /* one with other kinds */
+    size_t n_bars;             /* lanes without context */
+    bool is_in_time_order;     /* a kind comes again on a lane */
+    double *filled;            /* of each column of a lane, by kind */
 };
 
 /* ---- reading ------------------------------------------------------------------------- */
@@ -100,7 +113,35 @@ static void read_row(struct picture *picture, size_t row)
     picture->is_in_time_order |= (picture->seen[kind] & UINT32_C(1) << lane) != 0;
     picture->seen[kind] |= UINT32_C(1) << lane;
     picture->sums[kind] += length;
+    picture->on_lane[lane][kind] += length;
     picture->sum += length;
+}
+
+static double time_on(const struct picture *picture, size_t lane)
+{
+    double time = 0;
+    for (size_t i = 0; i < picture->n_kinds; i++)
+        time += picture->on_lane[lane][i];
+    return time;
+}
+
+/* One alone has its own name. */
+static void find_small(struct picture *picture)
+{
+    size_t n = 0;
+    for (size_t kind = 0; kind < picture->n_kinds; kind++) {
+        double most = 0;
+        for (size_t lane = 0; lane < picture->n_lanes; lane++)
+            if (!picture->is_context[lane])
+                most = fmax(most, picture->on_lane[lane][kind] / time_on(picture, lane));
+        picture->is_small[kind] = most > 0 && most < NAMED_LEAST;
+        n += picture->is_small[kind];
+    }
+    for (size_t kind = 0; kind < picture->n_kinds; kind++) {
+        picture->is_small[kind] &= n > 1;
+        if (picture->is_small[kind])
+            picture->sums[SMALL_KINDS] += picture->sums[kind];
+    }
 }
 
 /* False for a chart that cannot be drawn. */
@@ -117,7 +158,7 @@ static bool read_picture(struct picture *picture, const struct ta_table *table,
     picture->length = ta_table_column(table, chart->y[0].column);
     picture->group = ta_table_column(table, chart->group);
     picture->kinds = chart->kinds;
-    while (picture->n_kinds < KINDS_MOST && picture->kinds[picture->n_kinds].value)
+    while (picture->n_kinds < SMALL_KINDS && picture->kinds[picture->n_kinds].value)
         picture->n_kinds++;
     if (picture->from == SIZE_MAX || picture->length == SIZE_MAX)
         return false;
@@ -126,6 +167,9 @@ static bool read_picture(struct picture *picture, const struct ta_table *table,
     for (size_t row = 0; row < table->n_rows; row++)
         if (is_segment(picture, row))
             read_row(picture, row);
+    find_small(picture);
+    for (size_t i = 0; i < picture->n_lanes; i++)
+        picture->n_bars += !picture->is_context[i];
     return picture->end > picture->start && picture->sum > 0;
 }
 
@@ -147,6 +191,16 @@ static const char *glyph_of(enum ta_ink ink)
     return idle ? idle : inks[ink] ? inks[ink] : "o";
 }
 
+static const char *glyph_of_kind(const struct picture *picture, size_t kind)
+{
+    return kind == SMALL_KINDS ? "*" : glyph_of(picture->kinds[kind].ink);
+}
+
+static enum ta_ink ink_of_kind(const struct picture *picture, size_t kind)
+{
+    return kind == SMALL_KINDS ? TA_INK_MUTED : picture->kinds[kind].ink;
+}
+
 static double column_at(const struct picture *picture, double time)
 {
     return (time - picture->start) / (picture->end - picture->start) * (double)picture->width;
@@ -158,7 +212,7 @@ static void fill(const struct picture *picture, size_t row)
     const double from = number_at(picture, row, picture->from);
     const double begin = column_at(picture, from);
     const double end = column_at(picture, from + number_at(picture, row, picture->length));
-    const size_t kind = kind_of(picture, row);
+    const size_t own = kind_of(picture, row), kind = picture->is_small[own] ? SMALL_KINDS : own;
     for (size_t i = ta_whole_size(begin); i < picture->width && (double)i < end; i++)
         picture->filled[i * KINDS_MOST + kind] += fmin(end, (double)i + 1) - fmax(begin, (double)i);
 }
@@ -169,12 +223,42 @@ static size_t most_of(const struct picture *picture, size_t column)
     const double *filled = &picture->filled[column * KINDS_MOST];
     size_t most = SIZE_MAX;
     double sum = 0;
-    for (size_t i = 0; i < picture->n_kinds; i++) {
+    for (size_t i = 0; i < KINDS_MOST; i++) {
         sum += filled[i];
         if (filled[i] > 0 && (most == SIZE_MAX || filled[i] > filled[most]))
             most = i;
     }
     return sum >= 0.5 ? most : SIZE_MAX;
+}
+
+/* "20 %", where several lanes have shares of their own and the stretch has room; else "". */
+static const char *share_in(const struct picture *picture, size_t lane, size_t kind, size_t columns,
+                            char text[SHARE_MOST])
+{
+    const double time = kind == SMALL_KINDS ? 0 : picture->on_lane[lane][kind];
+    *text = '\0';
+    if (picture->n_bars > 1 && !picture->is_in_time_order && time > 0)
+        snprintf(text, SHARE_MOST, " %.0f %% ", 100 * time / (picture->end - picture->start));
+    return strlen(text) + 2 <= columns ? text : "";
+}
+
+/* A stretch of one kind, with its share in the middle. */
+static void draw_stretch(const struct picture *picture, size_t lane, size_t kind, size_t columns)
+{
+    const struct page *page = picture->page;
+    char text[SHARE_MOST];
+    const char *share = share_in(picture, lane, kind, columns, text);
+    const size_t before = (columns - strlen(share)) / 2;
+    text_ink(page, ink_of_kind(picture, kind));
+    for (size_t i = 0; i < columns - strlen(share); i++) {
+        if (i == before && *share) {
+            text_reset(page);
+            ta_puts(page->out, share);
+            text_ink(page, ink_of_kind(picture, kind));
+        }
+        ta_puts(page->out, glyph_of_kind(picture, kind));
+    }
+    text_reset(page);
 }
 
 static void draw_lane(const struct picture *picture, size_t lane)
@@ -184,28 +268,29 @@ static void draw_lane(const struct picture *picture, size_t lane)
     for (size_t row = 0; row < picture->table->n_rows; row++)
         if (is_segment(picture, row) && lane_of(picture, row) == lane)
             fill(picture, row);
-    size_t blanks = 0, before = SIZE_MAX;
-    for (size_t i = 0; i < picture->width; i++) {
+    size_t blanks = 0;
+    for (size_t i = 0, end; i < picture->width; i = end) {
         const size_t kind = most_of(picture, i);
-        if (kind != before)
-            text_reset(page);
+        for (end = i + 1; end < picture->width && most_of(picture, end) == kind;)
+            end++;
         if (kind == SIZE_MAX) {
-            blanks++;
-            before = kind;
+            blanks = end - i;
             continue;
         }
         text_blanks(page, blanks);
         blanks = 0;
-        if (kind != before)
-            text_ink(page, picture->kinds[kind].ink);
-        ta_puts(page->out, glyph_of(picture->kinds[kind].ink));
-        before = kind;
+        draw_stretch(picture, lane, kind, end - i);
     }
-    text_reset(page);
 }
 
-/* What of a label has room: all of it, else its name without its figure, or the number
- * of "step 12"; nothing else. */
+static size_t word_of(struct ta_slice text)
+{
+    const char *blank = text.len ? memchr(text.ptr, ' ', text.len) : NULL;
+    return blank ? (size_t)(blank - text.ptr) : text.len;
+}
+
+/* What of a label has room: all of it, else its name without its figure, or its first word, or the
+ * number of "step 12"; nothing else. */
 static struct ta_slice label_for(struct ta_slice label, size_t room)
 {
     if (ta_terminal_width(label) <= room)
@@ -223,6 +308,8 @@ static struct ta_slice label_for(struct ta_slice label, size_t room)
         return TA_LIT("");
     while (shorter.len && shorter.ptr[shorter.len - 1] == ' ')
         shorter.len--;
+    if (ta_terminal_width(shorter) > room && name + digits < label.len)
+        shorter.len = word_of(shorter);
     return ta_terminal_width(shorter) <= room ? shorter : TA_LIT("");
 }
 
@@ -264,52 +351,53 @@ static void draw_context(const struct picture *picture, size_t lane)
 /* ---- what the classes come to -------------------------------------------------------- */
 
 /* The kind that is named next: in the order of the bars, or where that is one of time, by size;
- * SIZE_MAX after the last. */
+ * small ones together come last, and SIZE_MAX after it. */
 static size_t next_kind(const struct picture *picture, const bool said[KINDS_MOST])
 {
     size_t next = SIZE_MAX;
     for (size_t i = 0; i < picture->n_order; i++) {
         const size_t kind = picture->order[i];
-        if (said[kind] || picture->sums[kind] < NAMED_LEAST * picture->sum)
+        if (said[kind] || picture->is_small[kind])
             continue;
         if (!picture->is_in_time_order)
             return kind;
         if (next == SIZE_MAX || picture->sums[kind] > picture->sums[next])
             next = kind;
     }
+    if (next == SIZE_MAX && picture->sums[SMALL_KINDS] > 0 && !said[SMALL_KINDS])
+        return SMALL_KINDS;
     return next;
 }
 
-static void put_whole(const struct picture *picture, struct text_legend *legend)
+/* "attention 17 %"; of several lanes, whose shares differ, without it. */
+static void name_kind(const struct picture *picture, size_t kind, char text[ENTRY_MOST])
 {
-    struct ta_whole whole = {0};
-    char text[TA_WHOLE_MAX];
-    for (size_t i = 0; i < picture->n_lanes; i++)
-        if (!picture->is_context[i])
-            ta_whole_add(&whole, picture->names[i]);
-    if (*ta_whole_text(&whole, text))
-        text_legend_add_note(legend, text);
+    const char *label = kind == SMALL_KINDS ? "other" : picture->kinds[kind].label;
+    const struct ta_slice named = picture->named[kind];
+    const double percent = 100 * picture->sums[kind] / picture->sum;
+    if (*label && picture->n_bars > 1)
+        snprintf(text, ENTRY_MOST, "%.100s", label);
+    else if (*label)
+        snprintf(text, ENTRY_MOST, "%.100s %.*f %%", label, percent < 1 ? 1 : 0, percent);
+    else
+        snprintf(text, ENTRY_MOST, "%.*s", (int)ta_slice_head(named, 120).len,
+                 named.len ? named.ptr : "");
 }
 
 static void put_legend(const struct picture *picture)
 {
     struct text_legend legend = {.page = picture->page};
-    bool said[KINDS_MOST] = {false}, has_shares = false;
+    bool said[KINDS_MOST] = {false};
     size_t next;
     if (picture->n_order < 2)
         return;
     while ((next = next_kind(picture, said)) != SIZE_MAX) {
-        const struct ta_kind *kind = &picture->kinds[next];
-        char text[160];
+        char text[ENTRY_MOST];
         said[next] = true;
-        has_shares |= *kind->label != '\0';
-        snprintf(text, sizeof text, "%.100s %.0f %%", kind->label,
-                 100 * picture->sums[next] / picture->sum);
-        text_legend_add(&legend, kind->ink, glyph_of(kind->ink),
-                        *kind->label ? ta_slice_of(text) : picture->named[next]);
+        name_kind(picture, next, text);
+        text_legend_add(&legend, ink_of_kind(picture, next), glyph_of_kind(picture, next),
+                        ta_slice_of(text));
     }
-    if (has_shares)
-        put_whole(picture, &legend);
     text_legend_end(&legend);
 }
 

@@ -32,12 +32,6 @@ void text_legend_add(struct text_legend *legend, enum ta_ink ink, const char *gl
     ta_put_terminal(page->out, label, room, 0);
 }
 
-void text_legend_add_note(struct text_legend *legend, const char *note)
-{
-    begin(legend, ta_terminal_width(ta_slice_of(note)));
-    ta_puts(legend->page->out, note);
-}
-
 void text_legend_end(const struct text_legend *legend)
 {
     ta_putc(legend->page->out, '\n');

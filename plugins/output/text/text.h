@@ -61,7 +61,7 @@ const char *text_quality(const struct page *page, char text[TEXT_QUALITY_MAX]);
 
 /* ---- the picture (lanes.c) ------------------------------------------------------------- */
 
-enum { TEXT_LANES_MOST = TA_PICTURE_RANKS_MOST + 1 }; /* and phases */
+enum { TEXT_LANES_MOST = TA_PICTURE_RANKS_MOST };
 
 /* Draws it with at most so many lanes; it is not drawn where the report has none. */
 enum ta_status text_picture(const struct page *page, size_t most, bool *is_drawn) TA_MUST_CHECK;
@@ -80,7 +80,6 @@ struct text_legend {
 };
 void text_legend_add(struct text_legend *legend, enum ta_ink ink, const char *glyph,
                      struct ta_slice label);
-void text_legend_add_note(struct text_legend *legend, const char *note); /* without a sign */
 void text_legend_end(const struct text_legend *legend);
 
 /* ---- tables (picks.c) ------------------------------------------------------------------ */

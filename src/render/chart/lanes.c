@@ -2,8 +2,9 @@
 /* Lanes: segments side by side on named lanes, all on one axis, with what they are written inside
  * where it fits.
  *
- * A kind whose ink is TA_INK_BAND names stretches, such as phases, and one of TA_INK_GRID is the
- * rest: its segments say where something is, and the legend leaves it out. */
+ * A kind whose ink is TA_INK_BAND names stretches, such as phases: its segments say where something
+ * is, and the legend leaves it out.  It has all other colors: several kinds that have next to
+ * nothing share one.  Shares are in the legend of one lane, and in the segments of several. */
 #include "render/chart/layout.h"
 #include "report/tables.h"
 
@@ -19,19 +20,28 @@ enum {
     NAME_LINE = 14,
     TICK_LINE = 14,
     NAME_GAP = 8,
+    TICK_GAP = 8,
     NAMES_MOST = 150
 };
 /* Narrower than this the names of lanes stand above them. */
 enum { NARROW = 420 };
 enum { KINDS_MOST = 64 };
 /* More lanes than these are lower, so that findings stand on the same screen. */
-enum { LANES_WHOLE = 4 };
+enum { LANES_WHOLE = 3 };
 
 struct segment {
     size_t lane;
     double from, length;
     const char *label;
     const struct ta_kind *kind;
+};
+
+/* What a kind comes to. */
+struct total {
+    const struct ta_kind *kind;
+    const char *named; /* by its first segment, where it has no label */
+    double time, most; /* on all lanes, and its share of that on which it has most */
+    bool is_small;     /* drawn and named as one with others */
 };
 
 struct lanes {
@@ -42,6 +52,10 @@ struct lanes {
     double from, to;
     size_t value_column;
     enum ta_unit unit;
+    const struct total *totals; /* of each kind */
+    size_t n_totals, n_bars;    /* lanes without those that say where something is */
+    double sum;
+    bool is_in_time_order, is_share; /* the axis has shares of the lanes' whole */
     bool is_narrow;
     double left; /* where segments begin */
 };
@@ -61,7 +75,7 @@ static const struct ta_kind *kind_of(const struct ta_layout *layout, size_t row,
 
 static bool is_context(const struct ta_kind *kind)
 {
-    return kind->ink == TA_INK_BAND || kind->ink == TA_INK_GRID;
+    return kind->ink == TA_INK_BAND;
 }
 
 /* The lane of a name; lanes are in the order of appearance. */
@@ -104,33 +118,168 @@ static void read_rows(struct ta_layout *layout, struct lanes *lanes)
     }
 }
 
+/* ---- what the kinds come to ------------------------------------------------------------------ */
+
+static int largest_first(const void *left, const void *right)
+{
+    const struct total *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? 1 : -1;
+    return (a->kind > b->kind) - (a->kind < b->kind);
+}
+
+/* A kind is once on a lane that is sorted by size; what comes again is in the order of time. */
+static bool is_in_time_order(const struct lanes *lanes)
+{
+    for (size_t i = 1; i < lanes->n_segments; i++) {
+        const struct segment *segment = &lanes->segments[i];
+        for (size_t k = 0; k < i && !is_context(segment->kind); k++)
+            if (lanes->segments[k].kind == segment->kind &&
+                lanes->segments[k].lane == segment->lane)
+                return true;
+    }
+    return false;
+}
+
+static const struct total *total_of(const struct lanes *lanes, const struct ta_kind *kind)
+{
+    static const struct total none;
+    for (size_t i = 0; i < lanes->n_totals; i++)
+        if (lanes->totals[i].kind == kind)
+            return &lanes->totals[i];
+    return &none;
+}
+
+/* Of a kind alone, or of all where that is NULL. */
+static double time_on(const struct lanes *lanes, size_t lane, const struct ta_kind *kind)
+{
+    double time = 0;
+    for (size_t i = 0; i < lanes->n_segments; i++)
+        if (lanes->segments[i].lane == lane && !is_context(lanes->segments[i].kind) &&
+            (!kind || lanes->segments[i].kind == kind))
+            time += lanes->segments[i].length;
+    return time;
+}
+
+/* Two kinds that have less than this share of each lane are drawn and named as one. */
+static const double least_share = 0.005;
+
+static void find_small(const struct lanes *lanes, struct total totals[KINDS_MOST])
+{
+    size_t small = 0;
+    for (size_t k = 0; k < lanes->n_totals; k++) {
+        for (size_t lane = 0; lane < lanes->n; lane++) {
+            const double whole = time_on(lanes, lane, NULL);
+            if (whole > 0)
+                totals[k].most = fmax(totals[k].most, time_on(lanes, lane, totals[k].kind) / whole);
+        }
+        small += totals[k].most < least_share;
+    }
+    for (size_t k = 0; small > 1 && k < lanes->n_totals; k++)
+        totals[k].is_small = totals[k].most < least_share;
+}
+
+/* Lanes whose parts are not in time order, which all take as long, have shares on their axis. */
+static bool is_share(const struct lanes *lanes)
+{
+    static const double alike = 0.99;
+    double shortest = INFINITY, longest = 0;
+    for (size_t lane = 0; lane < lanes->n; lane++) {
+        const double time = time_on(lanes, lane, NULL);
+        shortest = fmin(shortest, time);
+        longest = fmax(longest, time);
+    }
+    return lanes->n_bars == lanes->n && lanes->n_segments > lanes->n && !lanes->is_in_time_order &&
+           shortest >= alike * longest && longest >= alike * (lanes->to - lanes->from);
+}
+
+/* The kinds that occur: in the order of the bars, or where that is one of time, by their time. */
+static void add_up(struct lanes *lanes, struct total totals[KINDS_MOST])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < lanes->n_segments; i++) {
+        const struct segment *segment = &lanes->segments[i];
+        if (is_context(segment->kind))
+            continue;
+        size_t at = 0;
+        while (at < n && totals[at].kind != segment->kind)
+            at++;
+        if (at == KINDS_MOST)
+            continue;
+        if (at == n)
+            totals[n++] = (struct total){.kind = segment->kind, .named = segment->label};
+        totals[at].time += segment->length;
+        lanes->sum += segment->length;
+    }
+    lanes->totals = totals;
+    lanes->n_totals = n;
+    for (size_t lane = 0; lane < lanes->n; lane++)
+        lanes->n_bars += time_on(lanes, lane, NULL) > 0;
+    lanes->is_in_time_order = is_in_time_order(lanes);
+    lanes->is_share = is_share(lanes);
+    find_small(lanes, totals);
+    if (lanes->is_in_time_order)
+        qsort(totals, n, sizeof *totals, largest_first);
+}
+
 /* ---- labels ---------------------------------------------------------------------------------- */
 
-/* What of a label has room: all of it, else its name without its figure, what says enough of the
- * name ("idle, …", "waiting for …"), or the number of "step 12"; NULL for nothing. */
-static const char *label_for(struct ta_layout *layout, const char *label, double width)
+/* Whether another kind that is drawn begins its label alike: "idle" is several of them. */
+static bool is_shared(const struct lanes *lanes, const struct ta_kind *kind, const char *label,
+                      size_t len)
 {
-    if (!*label || ta_pen_width(layout, TA_FACE_SMALL, label) <= width)
-        return *label ? label : NULL;
+    for (size_t i = 0; i < lanes->n_totals; i++) {
+        const struct ta_kind *other = lanes->totals[i].kind;
+        if (other != kind && strncmp(other->label, label, len) == 0 &&
+            strchr(", ", other->label[len])) /* or its end */
+            return true;
+    }
+    return false;
+}
+
+/* The figure at the end of a label: "20.3 %" or the number of "step 12"; else its end. */
+static const char *figure_of(const char *label)
+{
     const char *blank = strrchr(label, ' ');
     if (blank && strcmp(blank, " %") == 0)
         blank = memrchr(label, ' ', (size_t)(blank - label));
-    const bool has_figure = blank && blank[1] >= '0' && blank[1] <= '9';
-    const size_t name = has_figure ? (size_t)(blank - label) : strlen(label);
-    const char *number = has_figure ? blank + 1 : "";
-    const size_t digits = strspn(number, "0123456789");
-    if (*number && number[digits] == '\0')
-        return ta_pen_width(layout, TA_FACE_SMALL, number) <= width ? number : NULL;
-    const char *shorter = ta_pen_printf(layout, "%.*s", (int)name, label);
-    if (*shorter && ta_pen_width(layout, TA_FACE_SMALL, shorter) <= width)
-        return shorter;
-    static const char *const ends[] = {", ", " for "};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        const char *end = strstr(label, ends[i]);
-        const char *first = end ? ta_pen_printf(layout, "%.*s", (int)(end - label), label) : "";
-        if (*first && ta_pen_width(layout, TA_FACE_SMALL, first) <= width)
-            return first;
+    return blank && blank[1] >= '0' && blank[1] <= '9' ? blank + 1 : label + strlen(label);
+}
+
+/* What of a label has room: all of it, else what says enough of it ("waiting for …", the cause in
+ * "idle, …"), with its figure where lanes have shares of their own, or the figure alone; the first
+ * word of a stretch, or the number of "step 12".  NULL for nothing. */
+static const char *label_for(struct ta_layout *layout, const struct lanes *lanes,
+                             const struct segment *segment, double width)
+{
+    enum { TEXTS = 8 };
+    const char *label = segment->label, *figure = figure_of(label), *texts[TEXTS] = {label};
+    const struct ta_kind *kind = segment->kind;
+    const size_t len = (size_t)(figure - label) - (*figure && figure > label ? 1 : 0);
+    const char *name = ta_pen_printf(layout, "%.*s", (int)len, label);
+    const char *comma = strstr(name, ", "), *of = strstr(name, " for ");
+    const char *cut = comma ? comma : of;
+    const size_t first = cut ? (size_t)(cut - name) : 0;
+    const bool has_first = cut && !is_shared(lanes, kind, name, first);
+    const char *brief = has_first ? ta_pen_printf(layout, "%.*s", (int)first, name)
+                        : comma   ? comma + 2
+                                  : "";
+    size_t n = 1;
+    if (is_context(kind) && figure[strspn(figure, "0123456789")] == '\0') {
+        texts[n++] = figure;
+    } else if (is_context(kind)) {
+        texts[n++] = name;
+        texts[n++] = ta_pen_printf(layout, "%.*s", (int)strcspn(name, " "), name);
+    } else if (lanes->n_bars > 1 && *figure) {
+        texts[n++] = *brief ? ta_pen_printf(layout, "%s %s", brief, figure) : "";
+        texts[n++] = figure;
+    } else {
+        texts[n++] = is_shared(lanes, kind, name, len) ? "" : name;
+        texts[n++] = brief;
     }
+    for (size_t i = 0; i < n; i++)
+        if (*texts[i] && ta_pen_width(layout, TA_FACE_SMALL, texts[i]) <= width)
+            return texts[i];
     return NULL;
 }
 
@@ -159,10 +308,11 @@ static void draw_segment(struct ta_layout *layout, const struct lanes *lanes,
         layout, "%s · %s · %s · %s", lanes->names[segment->lane], named,
         ta_pen_value(layout, segment->length, lanes->unit),
         ta_pen_value(layout, segment->length / (lanes->to - lanes->from), TA_UNIT_RATIO));
-    ta_pen_rect(layout, kind->ink, x, y, drawn, row_of(lanes), tip);
-    const char *label = label_for(layout, segment->label, drawn - 2 * INSET);
+    const enum ta_ink ink = total_of(lanes, kind)->is_small ? TA_INK_MUTED : kind->ink;
+    ta_pen_rect(layout, ink, x, y, drawn, row_of(lanes), tip);
+    const char *label = label_for(layout, lanes, segment, drawn - 2 * INSET);
     if (label)
-        ta_pen_text_in(layout, kind->ink, x, y, drawn, row_of(lanes), label);
+        ta_pen_text_in(layout, ink, x, y, drawn, row_of(lanes), label);
 }
 
 /* ---- the frame ------------------------------------------------------------------------------- */
@@ -190,102 +340,38 @@ static void draw_names(struct ta_layout *layout, const struct lanes *lanes)
     }
 }
 
-/* ---- what the classes come to ---------------------------------------------------------------- */
+/* ---- legend and axis ------------------------------------------------------------------------- */
 
-struct total {
-    const struct ta_kind *kind;
-    const char *named; /* by its first segment, where it has no label */
-    double time;
-};
-
-static int largest_first(const void *left, const void *right)
+/* "attention 17.1 %"; of several lanes, whose shares differ, without it. */
+static const char *entry_text(struct ta_layout *layout, const struct lanes *lanes,
+                              const char *label, double time)
 {
-    const struct total *a = left, *b = right;
-    if (a->time != b->time)
-        return a->time < b->time ? 1 : -1;
-    return (a->kind > b->kind) - (a->kind < b->kind);
-}
-
-/* A kind is once on a lane that is sorted by size; what comes again is in the order of time. */
-static bool is_in_time_order(const struct lanes *lanes)
-{
-    for (size_t i = 1; i < lanes->n_segments; i++) {
-        const struct segment *segment = &lanes->segments[i];
-        for (size_t k = 0; k < i && !is_context(segment->kind); k++)
-            if (lanes->segments[k].kind == segment->kind &&
-                lanes->segments[k].lane == segment->lane)
-                return true;
-    }
-    return false;
-}
-
-/* The kinds that occur with their time, all lanes together: in the order of the bars, or where that
- * is one of time, by their time.  Returns how many, and sets `sum`. */
-static size_t add_up(const struct lanes *lanes, struct total totals[KINDS_MOST], double *sum)
-{
-    size_t n = 0;
-    *sum = 0;
-    for (size_t i = 0; i < lanes->n_segments; i++) {
-        const struct segment *segment = &lanes->segments[i];
-        if (is_context(segment->kind))
-            continue;
-        size_t at = 0;
-        while (at < n && totals[at].kind != segment->kind)
-            at++;
-        if (at == KINDS_MOST)
-            continue;
-        if (at == n)
-            totals[n++] = (struct total){segment->kind, segment->label, 0};
-        totals[at].time += segment->length;
-        *sum += segment->length;
-    }
-    if (is_in_time_order(lanes))
-        qsort(totals, n, sizeof *totals, largest_first);
-    return n;
-}
-
-/* Shares of less are in the data alone. */
-static const double least_share = 0.005;
-
-/* What the shares of the legend are of, where it is not one lane. */
-static const char *whole_of(const struct lanes *lanes, char text[TA_WHOLE_MAX])
-{
-    struct ta_whole whole = {0};
-    for (size_t lane = 0; lane < lanes->n; lane++) {
-        size_t i = 0;
-        while (i < lanes->n_segments &&
-               (lanes->segments[i].lane != lane || lanes->segments[i].kind->ink == TA_INK_BAND))
-            i++;
-        if (i < lanes->n_segments)
-            ta_whole_add(&whole, ta_slice_of(lanes->names[lane]));
-    }
-    return ta_whole_text(&whole, text);
+    return lanes->n_bars > 1
+               ? label
+               : ta_pen_printf(layout, "%s %s", label,
+                               ta_pen_value(layout, time / lanes->sum, TA_UNIT_RATIO));
 }
 
 static double draw_legend(struct ta_layout *layout, const struct lanes *lanes, double y)
 {
-    struct total totals[KINDS_MOST];
-    struct ta_legend_entry entries[KINDS_MOST];
-    double sum;
-    const size_t kinds = add_up(lanes, totals, &sum);
+    struct ta_legend_entry entries[KINDS_MOST + 1];
     size_t n = 0;
-    bool has_shares = false;
+    double small = 0;
     const char *parts = "";
-    for (size_t i = 0; i < kinds; i++) {
-        if (totals[i].time < least_share * sum)
-            continue;
-        const char *share = ta_pen_value(layout, totals[i].time / sum, TA_UNIT_RATIO);
-        has_shares |= *totals[i].kind->label != '\0';
-        const char *label = *totals[i].kind->label
-                                ? ta_pen_printf(layout, "%s %s", totals[i].kind->label, share)
-                                : totals[i].named;
-        entries[n] = (struct ta_legend_entry){totals[i].kind->ink, TA_MARK_RECT, label};
-        parts = ta_pen_printf(layout, "%s%s%s", parts, n ? ", " : "", label);
-        n++;
+    for (size_t i = 0; i < lanes->n_totals; i++) {
+        const struct total *total = &lanes->totals[i];
+        small += total->is_small ? total->time : 0;
+        if (!total->is_small)
+            entries[n++] = (struct ta_legend_entry){
+                total->kind->ink, TA_MARK_RECT,
+                *total->kind->label ? entry_text(layout, lanes, total->kind->label, total->time)
+                                    : total->named};
     }
-    char of[TA_WHOLE_MAX];
-    if (n && has_shares && *whole_of(lanes, of))
-        entries[n - 1].label = ta_pen_printf(layout, "%s %s", entries[n - 1].label, of);
+    if (small > 0)
+        entries[n++] = (struct ta_legend_entry){TA_INK_MUTED, TA_MARK_RECT,
+                                                entry_text(layout, lanes, "other", small)};
+    for (size_t i = 0; i < n; i++)
+        parts = ta_pen_printf(layout, "%s%s%s", parts, i ? ", " : "", entries[i].label);
     const char *whole = ta_pen_value(layout, lanes->to - lanes->from, lanes->unit);
     layout->summary = n ? ta_pen_printf(layout, "Of %s: %s.", whole, parts)
                         : ta_pen_printf(layout, "%zu parts of %s.", lanes->n_segments, whole);
@@ -293,38 +379,51 @@ static double draw_legend(struct ta_layout *layout, const struct lanes *lanes, d
     return n > 1 ? ta_guide_legend(layout, entries, n, y) : 0;
 }
 
-/* One bar of parts sorted by size has shares, as its legend does; the last one says of how much. */
-static const char *tick_label(struct ta_layout *layout, const struct lanes *lanes, double tick,
-                              bool is_share)
+/* Parts that are sorted by size have shares; the last one says of how much. */
+static const char *tick_label(struct ta_layout *layout, const struct lanes *lanes, double tick)
 {
     if (tick <= 0)
         return "0";
-    if (!is_share)
+    if (!lanes->is_share)
         return ta_pen_value(layout, tick, lanes->unit);
     return tick < 1 ? ta_pen_printf(layout, "%.0f\u202f%%", 100 * tick)
                     : ta_pen_printf(layout, "100\u202f%% = %s",
                                     ta_pen_value(layout, lanes->to - lanes->from, lanes->unit));
 }
 
+/* The last tick is the end of the axis: its label replaces those that it would cover. */
+static void draw_ticks(struct ta_layout *layout, const struct lanes *lanes,
+                       const struct ta_plot *plot)
+{
+    const double end = lanes->is_share ? 1 : lanes->to - lanes->from, y = plot->h + TICK_LINE - 2;
+    const struct ta_axis axis =
+        ta_guide_fit(layout, 0, end, lanes->is_share ? TA_UNIT_RATIO : lanes->unit, plot->w);
+    const char *last = tick_label(layout, lanes, end);
+    const double room = layout->width - ta_pen_width(layout, TA_FACE_SMALL, last) - TICK_GAP;
+    double free_from = 0;
+    for (size_t i = 0; i < axis.n_ticks; i++) {
+        const char *label = tick_label(layout, lanes, axis.ticks[i]);
+        const double x = ta_plot_x(plot, &axis, axis.ticks[i]);
+        if (x + ta_pen_width(layout, TA_FACE_SMALL, label) / 2 <= room)
+            free_from = ta_guide_centered(layout, x, y, free_from, label);
+    }
+    ta_guide_centered(layout, layout->width, y, free_from, last);
+}
+
 static void draw(struct ta_layout *layout, struct lanes *lanes)
 {
+    struct total totals[KINDS_MOST];
+    add_up(lanes, totals);
     place_names(layout, lanes);
     const struct ta_plot plot = {lanes->left, 0, layout->width - lanes->left,
                                  top_of(lanes, lanes->n - 1) + row_of(lanes)};
-    const bool is_share = lanes->n == 1 && lanes->n_segments > 1 && !is_in_time_order(lanes);
-    const struct ta_axis axis =
-        is_share ? ta_guide_fit(layout, 0, 1, TA_UNIT_RATIO, plot.w)
-                 : ta_guide_fit(layout, 0, lanes->to - lanes->from, lanes->unit, plot.w);
     draw_names(layout, lanes);
     for (size_t i = 0; i < lanes->n_segments; i++)
         draw_segment(layout, lanes, &lanes->segments[i]);
-    double free_from = 0;
-    for (size_t i = 0; i < axis.n_ticks; i++)
-        free_from = ta_guide_centered(layout, ta_plot_x(&plot, &axis, axis.ticks[i]),
-                                      plot.h + TICK_LINE - 2, free_from,
-                                      tick_label(layout, lanes, axis.ticks[i], is_share));
+    draw_ticks(layout, lanes, &plot);
     const double below = plot.h + TICK_LINE + GAP;
     layout->height = below + draw_legend(layout, lanes, below);
+    lanes->totals = NULL;
 }
 
 void ta_lay_lanes(struct ta_layout *layout)
