@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A rank that takes longer than the others for the same work, by the figures of dumps. */
-#include <traceanalyze/rule.h>
+#include "lib/slow_clock.h"
+
+#include <traceanalyze/document.h>
 
 #include <math.h>
-#include <traceanalyze/document.h>
 
 enum { EXCESS, DEVIATIONS };
 
@@ -138,18 +139,10 @@ static bool is_host_stage(struct ta_slice name)
 
 /* ---- the clock of its GPU ------------------------------------------------------------------- */
 
-/* A lower clock is one: below this part of the others', which explains half of the excess or more.
- * Heat is why from this temperature on, where the others are cooler by as much. */
-static const double clock_low = 0.97;
+/* Heat is why a clock is lower from this temperature on, where the others are cooler by as much. */
 #define HOT 80
 #define HOTTER 8
 enum { DEVICES_MOST = 64 };
-
-struct slow_clock {
-    bool is_cause;
-    double its, others; /* Hz */
-    double heat;        /* °C; NAN where heat is not known to be why */
-};
 
 /* The row of a signal of the GPU of a rank: as it sampled that itself, or the only rank that did,
  * if that saw a device for each rank.  SIZE_MAX for none. */
@@ -187,50 +180,18 @@ static double median_of_others(const struct ta_refs *in, size_t column, size_t r
     return ta_quantile(values, n, 0.5);
 }
 
-static struct slow_clock slow_clock_of(const struct ta_refs *in, double rank, double excess)
+static struct ta_slow_clock slow_clock_of(const struct ta_refs *in, double rank, double excess)
 {
-    struct slow_clock slow = {.heat = NAN};
     const size_t clock = sampled(in, rank, "gpu_clock");
     const size_t heat = sampled(in, rank, "gpu_temperature");
     if (clock == SIZE_MAX)
-        return slow;
-    slow.its = number(in, SAMPLE_MEAN, clock);
-    slow.others = median_of_others(in, SAMPLE_MEAN, clock);
-    slow.is_cause = slow.others / slow.its - 1 >= excess / 2 && slow.its <= clock_low * slow.others;
+        return (struct ta_slow_clock){.heat = NAN};
+    struct ta_slow_clock slow = ta_slow_clock_judge(
+        number(in, SAMPLE_MEAN, clock), median_of_others(in, SAMPLE_MEAN, clock), excess);
     if (heat != SIZE_MAX && number(in, SAMPLE_MAX, heat) >= HOT &&
         number(in, SAMPLE_MAX, heat) - median_of_others(in, SAMPLE_MAX, heat) >= HOTTER)
         slow.heat = number(in, SAMPLE_MAX, heat);
     return slow;
-}
-
-/* " than the others, because …" */
-static const char *because(struct ta_advice *advice, const struct slow_clock *slow)
-{
-    const char *its = ta_advice_number(advice, slow->its, TA_UNIT_HERTZ);
-    const char *others = ta_advice_number(advice, slow->others, TA_UNIT_HERTZ);
-    if (!slow->is_cause)
-        return "";
-    return isnan(slow->heat)
-               ? ta_advice_printf(advice,
-                                  ", because its GPU runs at a lower clock (%s, the others at %s)",
-                                  its, others)
-               : ta_advice_printf(
-                     advice, ", because its GPU is hot (%s) and runs at %s (the others: %s)",
-                     ta_advice_number(advice, slow->heat, TA_UNIT_CELSIUS), its, others);
-}
-
-static const char *what_to_do_with_clock(struct ta_advice *advice, double rank, double heat)
-{
-    return isnan(heat)
-               ? ta_advice_printf(advice,
-                                  "Find out why the clock of the GPU of rank %.0f is lower "
-                                  "(`nvidia-smi -q -d PERFORMANCE,CLOCK`): a power cap, a fixed "
-                                  "clock, or another process on that GPU.",
-                                  rank)
-               : ta_advice_printf(advice,
-                                  "Improve the cooling of the GPU of rank %.0f (air flow, fans), "
-                                  "or leave that GPU out until it is mended.",
-                                  rank);
 }
 
 /* ---- what is said --------------------------------------------------------------------------- */
@@ -265,8 +226,8 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
     const struct ta_place median = ta_place_beside(in, &value, MEDIAN);
     const double behind = number(in, LATE_BY, row);
     const bool is_of_host = is_host_stage(ta_ref_text(in, WHAT, row));
-    const struct slow_clock slow =
-        is_of_host ? (struct slow_clock){.heat = NAN} : slow_clock_of(in, rank.value, excess.value);
+    const struct ta_slow_clock slow = is_of_host ? (struct ta_slow_clock){.heat = NAN}
+                                                 : slow_clock_of(in, rank.value, excess.value);
     const int others = ta_whole_int(number(in, RANKS, row)) - 1;
     const struct ta_evidence evidence[] = {ta_place_evidence(&value), ta_place_evidence(&rank),
                                            ta_place_evidence(&median), ta_place_evidence(&excess)};
@@ -279,13 +240,14 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                 advice,
                 "Rank %.0f is slower than the others%s: %s takes it %s, %s (%s) more than the "
                 "%s",
-                rank.value, because(advice, &slow), ta_place_text(advice, in, &value, WHAT),
+                rank.value, ta_slow_clock_because(advice, &slow),
+                ta_place_text(advice, in, &value, WHAT),
                 ta_advice_number(advice, value.value, TA_UNIT_NS),
                 ta_advice_number(advice, behind, TA_UNIT_NS),
                 ta_advice_number(advice, excess.value, TA_UNIT_RATIO),
                 others == 1 ? "other rank"
                             : ta_advice_printf(advice, "median of the other %d ranks", others)),
-            .advice = slow.is_cause ? what_to_do_with_clock(advice, rank.value, slow.heat)
+            .advice = slow.is_cause ? ta_slow_clock_advice(advice, &slow, rank.value)
                                     : what_to_do(in, advice, &value),
             .details = "Ranks that work on one video wait for it in every step; of independent "
                        "ranks the run ends with the last.",

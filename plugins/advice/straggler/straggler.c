@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A rank that the others wait for in collectives, with what it does meanwhile. */
 #include "recommend/rule.h"
-
-#include <traceanalyze/rule.h>
+#include "straggler.h"
 
 #include <math.h>
 
 enum { SHARE, HIGH };
 
-enum { OTHERS_MOST = 1024 }; /* that a rank is compared with */
-
 static const double SECOND_LEAST = 0.1; /* share from which a second cause is told */
-static const double CLOCK_LOW = 0.97;   /* of the clock of the others: a lower one is slower */
 
 static const struct ta_option options[] = {
     [SHARE] = {"share", TA_OPTION_NUMBER, 0.01, 0, 1, TA_OPTION_RATIO,
@@ -20,41 +16,6 @@ static const struct ta_option options[] = {
     [HIGH] = {"high", TA_OPTION_NUMBER, 0.1, 0, 1, TA_OPTION_RATIO,
               "The same share above which it is severe"},
     TA_OPTIONS_END,
-};
-
-enum {
-    RANK,
-    IS_LATE,
-    COST,
-    STEP_COST,
-    HELD_UP,
-    EXCESS,
-    LAST_ARRIVALS,
-    COLLECTIVES,
-    SINCE_STEP,
-    SINCE,
-    BLAME_RANK,
-    BLAME_KIND,
-    BLAME_NAME,
-    BLAME_WITHIN,
-    BLAME_EXCESS,
-    SAMPLE_RANK,
-    SAMPLE_DEVICE,
-    SIGNAL,
-    SAMPLE_MEAN,
-    LIMIT_RANK,
-    LIMIT,
-    LIMIT_CLOCK,
-    LIMIT_HEAT,
-    GPU_RANK,
-    GPU_DEVICE,
-    COMPUTE,
-    WINDOW_RANK,
-    WINDOW,
-    ALONE_RANK,
-    ALONE,
-    UNEVEN_RANK,
-    UNEVEN
 };
 
 static const struct ta_ref reads[] = {
@@ -128,94 +89,6 @@ static struct ta_place blame_of(const struct ta_refs *in, double rank)
             !ta_ref_reads(in, BLAME_KIND, row, "unexplained"))
             return ta_place_at(in, BLAME_EXCESS, row);
     return (struct ta_place){0};
-}
-
-/* ---- the clock of its GPU ------------------------------------------------------------------- */
-
-/* Of a column, in the rows that a look takes but one. */
-static double median_of_others(const struct ta_refs *in, const struct ta_look *look, size_t row)
-{
-    double values[OTHERS_MOST];
-    size_t n = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, look->cells) && n < OTHERS_MOST; i++)
-        if (i != row && ta_look_takes(in, look, i))
-            values[n++] = ta_ref_number(in, look->cells, i, NAN);
-    ta_sort_numbers(values, n);
-    return ta_quantile(values, n, 0.5);
-}
-
-/* The row of a signal of a rank's GPU; a rank may sample all devices of its host. */
-static size_t sampled(const struct ta_refs *in, double rank, const char *signal)
-{
-    size_t found = SIZE_MAX, n = 0;
-    double device = NAN;
-    for (size_t row = 0; row < ta_ref_rows(in, GPU_RANK); row++)
-        if (ta_ref_number(in, GPU_RANK, row, NAN) == rank)
-            device = ta_ref_number(in, GPU_DEVICE, row, NAN);
-    for (size_t row = 0; row < ta_ref_rows(in, SIGNAL); row++) {
-        if (!ta_ref_reads(in, SIGNAL, row, signal) ||
-            ta_ref_number(in, SAMPLE_RANK, row, NAN) != rank)
-            continue;
-        if (ta_ref_number(in, SAMPLE_DEVICE, row, NAN) == device)
-            return row;
-        found = row;
-        n++;
-    }
-    return n == 1 ? found : SIZE_MAX;
-}
-
-/* A clock below the others, which explains at least half of what its kernels take longer.
- */
-struct slow_clock {
-    bool is_cause;
-    double its, others; /* Hz */
-    double heat;        /* °C at which the GPU lowers it; NAN where heat is not known to be why */
-};
-
-static struct slow_clock slow_clock_of(const struct ta_refs *in, double rank, double excess,
-                                       const struct ta_place *blame)
-{
-    static const char *const by_heat[] = {"gpu_thermal_slowdown", "gpu_hardware_thermal_slowdown",
-                                          "temperature"};
-    static const struct ta_look clocks = {.cells = SAMPLE_MEAN, .where = {{SIGNAL, "gpu_clock"}}};
-    struct slow_clock slow = {.heat = NAN};
-    const size_t row = sampled(in, rank, "gpu_clock");
-    if (row == SIZE_MAX || (blame->table && !ta_ref_reads(in, BLAME_KIND, blame->row, "kernel")))
-        return slow;
-    slow.its = ta_ref_number(in, SAMPLE_MEAN, row, NAN);
-    slow.others = median_of_others(in, &clocks, row);
-    slow.is_cause = slow.others / slow.its - 1 >= excess / 2 && slow.its <= CLOCK_LOW * slow.others;
-    for (size_t limit = 0; slow.is_cause && limit < ta_ref_rows(in, LIMIT); limit++)
-        for (size_t i = 0; i < TA_LENGTH(by_heat); i++)
-            if (ta_ref_number(in, LIMIT_RANK, limit, NAN) == rank &&
-                ta_ref_reads(in, LIMIT, limit, by_heat[i])) {
-                slow.heat = ta_ref_number(in, LIMIT_HEAT, limit, NAN);
-                slow.its = ta_ref_number(in, LIMIT_CLOCK, limit, slow.its);
-            }
-    return slow;
-}
-
-/* ", because heat (91 °C) lowers its GPU's clock to 1 410 MHz (the others: 1 965 MHz)" */
-static const char *because(struct ta_advice *advice, const struct slow_clock *slow)
-{
-    const char *its = ta_advice_number(advice, slow->its, TA_UNIT_HERTZ);
-    const char *others = ta_advice_number(advice, slow->others, TA_UNIT_HERTZ);
-    return isnan(slow->heat)
-               ? ta_advice_printf(advice,
-                                  ", because its GPU runs at a lower clock (%s, the others at %s)",
-                                  its, others)
-               : ta_advice_printf(
-                     advice, ", because heat (%s) lowers its GPU's clock to %s (the others: %s)",
-                     ta_advice_number(advice, slow->heat, TA_UNIT_CELSIUS), its, others);
-}
-
-static const char *what_to_do_with_clock(const struct slow_clock *slow)
-{
-    return isnan(slow->heat)
-               ? "Find out why that clock is lower (`nvidia-smi -q -d PERFORMANCE,CLOCK`): a power "
-                 "cap, a fixed clock, heat or another process on that GPU."
-               : "Improve the cooling of that GPU (air flow, fans); a lower power limit "
-                 "(nvidia-smi -pl) keeps its clock steady and costs less than the slowdown.";
 }
 
 /* ---- what is said --------------------------------------------------------------------------- */
@@ -323,7 +196,7 @@ static const char *mainly(const struct ta_refs *in, struct ta_advice *advice,
 /* How much longer it takes, and on what. */
 static const char *why(const struct ta_refs *in, struct ta_advice *advice,
                        const struct ta_place *cost, const struct ta_place *blame,
-                       const struct slow_clock *slow)
+                       const struct ta_slow_clock *slow)
 {
     const char *longer = ta_advice_printf(
         advice, "Rank %.0f takes %s longer between collectives than ranks that do the same",
@@ -354,34 +227,6 @@ static const char *why(const struct ta_refs *in, struct ta_advice *advice,
 
 /* ---- what else is known of it --------------------------------------------------------------- */
 
-/* A GPU that is hotter or slower than the GPUs of the other ranks. */
-static const char *telemetry(const struct ta_refs *in, struct ta_advice *advice, double rank)
-{
-    static const struct {
-        const char *name, *before;
-        enum ta_unit unit;
-        double least; /* of the others, or of them less */
-    } signals[] = {{"gpu_clock", "runs at ", TA_UNIT_HERTZ, CLOCK_LOW},
-                   {"gpu_temperature", "is at ", TA_UNIT_CELSIUS, 1.1}};
-    const char *said = "";
-    for (size_t i = 0; i < TA_LENGTH(signals); i++) {
-        const struct ta_look look = {.cells = SAMPLE_MEAN, .where = {{SIGNAL, signals[i].name}}};
-        const size_t row = sampled(in, rank, signals[i].name);
-        if (row == SIZE_MAX)
-            continue;
-        const double its = ta_ref_number(in, SAMPLE_MEAN, row, NAN);
-        const double others = median_of_others(in, &look, row);
-        if (signals[i].least < 1 ? its <= signals[i].least * others
-                                 : its >= signals[i].least * others)
-            said = ta_advice_printf(
-                advice, "%s%s%s%s, the others %s", said,
-                *said ? ", and " : ta_advice_printf(advice, " The GPU of rank %.0f ", rank),
-                signals[i].before, ta_advice_number(advice, its, signals[i].unit),
-                ta_advice_number(advice, others, signals[i].unit));
-    }
-    return *said ? ta_advice_printf(advice, "%s.", said) : "";
-}
-
 /* A rank whose device computes less than the others' looks fast, while it is late. */
 static const char *pseudo_fast(const struct ta_refs *in, struct ta_advice *advice, double rank,
                                const struct ta_place *blame)
@@ -393,7 +238,7 @@ static const char *pseudo_fast(const struct ta_refs *in, struct ta_advice *advic
         if (ta_ref_number(in, GPU_RANK, row, NAN) != rank)
             continue;
         const double its = ta_ref_number(in, COMPUTE, row, NAN);
-        const double others = median_of_others(in, &compute, row);
+        const double others = straggler_median_of_others(in, &compute, row);
         if (its < 0.98 * others)
             return ta_advice_printf(
                 advice,
@@ -450,7 +295,7 @@ static const char *what_to_do(const struct ta_refs *in, struct ta_advice *advice
 /* How often it comes last is worth saying where it mostly does. */
 static const char *details_of(const struct ta_refs *in, struct ta_advice *advice,
                               const struct ta_place *cost, const struct ta_place *blame,
-                              const struct slow_clock *slow)
+                              const struct ta_slow_clock *slow)
 {
     const double last = ta_place_beside(in, cost, LAST_ARRIVALS).value;
     const double all = ta_place_beside(in, cost, COLLECTIVES).value;
@@ -465,7 +310,8 @@ static const char *details_of(const struct ta_refs *in, struct ta_advice *advice
         isnan(step) ? ""
                     : ta_advice_printf(advice, " Without its delay a step is %s shorter.",
                                        ta_advice_number(advice, step, TA_UNIT_NS)),
-        pseudo_fast(in, advice, rank, blame), slow->is_cause ? "" : telemetry(in, advice, rank));
+        pseudo_fast(in, advice, rank, blame),
+        slow->is_cause ? "" : straggler_telemetry(in, advice, rank));
     return *text ? text + 1 : NULL; /* without the first space */
 }
 
@@ -475,7 +321,8 @@ static double ends_later(const struct ta_refs *in, double rank)
     static const struct ta_look windows = {.cells = WINDOW};
     for (size_t row = 0; row < ta_ref_rows(in, WINDOW); row++)
         if (ta_ref_number(in, WINDOW_RANK, row, NAN) == rank)
-            return fmax(0, ta_ref_number(in, WINDOW, row, 0) - median_of_others(in, &windows, row));
+            return fmax(0, ta_ref_number(in, WINDOW, row, 0) -
+                               straggler_median_of_others(in, &windows, row));
     return 0;
 }
 
@@ -488,8 +335,8 @@ static double computes_longer(const struct ta_refs *in, double rank, const struc
         return 0;
     for (size_t row = 0; row < ta_ref_rows(in, COMPUTE); row++)
         if (ta_ref_number(in, GPU_RANK, row, NAN) == rank)
-            return fmax(0,
-                        ta_ref_number(in, COMPUTE, row, 0) - median_of_others(in, &compute, row));
+            return fmax(0, ta_ref_number(in, COMPUTE, row, 0) -
+                               straggler_median_of_others(in, &compute, row));
     return 0;
 }
 
@@ -517,7 +364,7 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                                            ta_place_evidence(&last), ta_place_evidence(&all)};
     const double delay =
         fmax(cost.value + ends_later(in, rank.value), computes_longer(in, rank.value, &blame));
-    const struct slow_clock slow = slow_clock_of(in, rank.value, excess.value, &blame);
+    const struct ta_slow_clock slow = straggler_clock(in, rank.value, excess.value, &blame);
     const char *from = since(in, advice, &cost);
     ta_advise(
         advice,
@@ -536,9 +383,9 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
                     ? ta_advice_printf(advice, " (%s of the run)",
                                        ta_advice_number(advice, cost.value / window, TA_UNIT_RATIO))
                     : "",
-                slow.is_cause ? because(advice, &slow) : mainly(in, advice, &blame)),
+                slow.is_cause ? ta_slow_clock_because(advice, &slow) : mainly(in, advice, &blame)),
             .why = why(in, advice, &cost, &blame, &slow),
-            .advice = slow.is_cause ? what_to_do_with_clock(&slow)
+            .advice = slow.is_cause ? ta_slow_clock_advice(advice, &slow, rank.value)
                                     : what_to_do(in, advice, rank.value, &blame),
             .details = details_of(in, advice, &cost, &blame, &slow),
             .severity =
