@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The clock and the heat of a straggler's GPU, next to those of the other ranks. */
+/* The clock and the temperature of a straggler's GPU, next to the other GPUs'. */
 #include "recommend/rule.h"
 #include "straggler.h"
 

@@ -188,8 +188,8 @@ static struct lane lane_of(const struct stages *s, int64_t rank)
     return (struct lane){rank, ta_whole((double)time_at(s, largest) / share_at(s, largest))};
 }
 
-/* The ranks whose stages have shares of the same as those of `first`: of many the first, and the
- * one that takes longest.  `first` alone is drawn where it is no rank, or the only one. */
+/* The ranks whose stages have shares of the same time as the stages of `first`: of many the first,
+ * and the one that takes longest.  `first` alone is drawn where it is no rank, or the only one. */
 static void find_lanes(struct stages *s, int64_t first)
 {
     struct lane longest = {first, 0};
