@@ -453,12 +453,18 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
     const bool has_steps = ta_ref_rows(in, STEP_HOST) > 0 && !is_whole_request(in);
     if (window > 0) {
         const bool waits = total(in, WAIT_NS) > LEAST_WAIT * window;
+        const bool inside = begins_inside(in, window);
+        const bool lacks = ta_lacks_work(in, DAMAGE, DAMAGE_SHARE);
         ta_word_scalar(out, &scalars[BUSY], ta_num(total(in, GPU_BUSY) / window),
-                       begins_inside(in, window)                 ? "Recorded GPU work"
-                       : ta_lacks_work(in, DAMAGE, DAMAGE_SHARE) ? "GPU busy at least"
-                                                                 : NULL,
+                       inside  ? "Recorded GPU work"
+                       : lacks ? "GPU busy at least"
+                               : NULL,
                        NULL);
-        ta_set_scalar(out, &scalars[COMPUTE], ta_num(total(in, GPU_COMPUTE) / window));
+        ta_word_scalar(out, &scalars[COMPUTE], ta_num(total(in, GPU_COMPUTE) / window),
+                       inside  ? "Recorded computing"
+                       : lacks ? "Computing at least"
+                               : NULL,
+                       NULL);
         ta_word_scalar(out, &scalars[COMM], ta_num(total(in, GPU_COMM) / window),
                        waits ? "Waiting and communication" : NULL, NULL);
         ta_set_scalar(out, &scalars[MEMCPY], ta_num(total(in, GPU_MEMCPY) / window));

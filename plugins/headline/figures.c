@@ -11,6 +11,7 @@ enum {
     HISTORY,
     FIRST_FIGURE,
     BUSY = FIRST_FIGURE,
+    COMPUTE,
     COMM,
     MEMCPY,
     WINDOW,
@@ -45,6 +46,7 @@ static const struct ta_ref reads[] = {
     [PROGRAM] = {"gpu_time.program", "rank"},
     [HISTORY] = {"memory.peaks", "rank"},
     [BUSY] = {.scalar = "gpu_busy_share"},
+    [COMPUTE] = {.scalar = "gpu_compute_share"},
     [COMM] = {.scalar = "comm_exposed_share"},
     [MEMCPY] = {.scalar = "memcpy_exposed_share"},
     [WINDOW] = {.scalar = "program_window_ns"},
@@ -114,8 +116,9 @@ static const struct {
     bool (*is)(const struct ta_refs *in);
     unsigned char figures[LISTED];
 } kinds[] = {
-    {is_diffusion, {IMAGES, BPS, IMAGE_WORK, BUSY, STEP_TIME, STEP_WORK, COMM, MEMCPY, ALLOCATED}},
-    {has_ranks, {BUSY, COMM, STEP_TIME, WINDOW, MEMCPY, MFU, ALLOCATED}},
+    {is_diffusion,
+     {IMAGES, BPS, IMAGE_WORK, COMPUTE, BUSY, STEP_TIME, STEP_WORK, COMM, MEMCPY, ALLOCATED}},
+    {has_ranks, {COMPUTE, BUSY, COMM, STEP_TIME, WINDOW, MEMCPY, MFU, ALLOCATED}},
     {has_device, {BUSY, STEP_TIME, STEP_WORK, WINDOW, COMM, MEMCPY, PEAK_SHARE, ALLOCATED, TOKENS}},
     {is_video, {VIDEO_FPS, PLAYS_FROM, FIRST_BLOCK, SESSION, ALLOCATED, UTILIZATION, TEMPERATURE}},
     {is_snapshot, {ALLOCATED, RESERVED, FAILED}},
@@ -153,9 +156,18 @@ static bool is_small(size_t figure, double value)
     return is_share ? value < SMALL : value <= 0 && figure != BUSY;
 }
 
+/* Whether what computes is said in place of what is busy: ranks that wait in collectives are busy.
+ */
+static bool is_busy_waiting(const struct ta_refs *in)
+{
+    return has_ranks(in) && ta_ref_exists(in, COMPUTE) && ta_ref_scalar(in, COMM, 0) >= SMALL;
+}
+
 static bool says_something(const struct ta_refs *in, size_t figure)
 {
     const double value = ta_ref_scalar(in, figure, NAN);
+    if ((figure == COMPUTE || figure == BUSY) && (figure == COMPUTE) != is_busy_waiting(in))
+        return false;
     return !isnan(value) && !is_small(figure, value) && !is_again(in, figure);
 }
 

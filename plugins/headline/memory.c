@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The peak of memory and which places of the program hold it, what was there before the history
  * began among them. */
+#include "lib/sites.h"
+
 #include <traceanalyze/headline.h>
 
 #include <math.h>
@@ -63,49 +65,7 @@ static const struct ta_ref reads[] = {
 enum { PLACES = 4 };
 #define LEAST_SHARE 0.05
 
-/* Lines of one function so close to each other are one place. */
-enum { NEAR_LINES = 5, LINES = 4 };
-
-/* "function (path:line)"; without a path where a site has none. */
-struct site {
-    struct ta_slice function, path;
-    long line;
-};
-
-static struct site parse_site(struct ta_slice text)
-{
-    struct site site = {.function = text};
-    size_t colon = text.len, open = text.len;
-    for (size_t i = text.len; i-- > 1 && open == text.len;) {
-        if (text.ptr[i] == ':' && colon == text.len)
-            colon = i;
-        if (text.ptr[i] == '(' && text.ptr[i - 1] == ' ')
-            open = i;
-    }
-    if (open == text.len || colon == text.len || text.ptr[text.len - 1] != ')')
-        return site;
-    for (size_t i = colon + 1; i + 1 < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9'; i++)
-        site.line = site.line < 1000000 ? site.line * 10 + (text.ptr[i] - '0') : site.line;
-    site.function = (struct ta_slice){text.ptr, open - 1};
-    site.path = ta_slice_part(text, open + 1, colon);
-    return site;
-}
-
-/* The file and its folder. */
-static struct ta_slice short_path(struct ta_slice path)
-{
-    int slashes = 0;
-    for (size_t i = path.len; i-- > 0;)
-        if ((path.ptr[i] == '/' || path.ptr[i] == '\\') && ++slashes == 2)
-            return ta_slice_from(path, i + 1);
-    return path;
-}
-
-static bool is_one_place(const struct site *a, const struct site *b)
-{
-    return a->path.len && ta_slice_equal(a->path, b->path) &&
-           ta_slice_equal(a->function, b->function) && labs(a->line - b->line) <= NEAR_LINES;
-}
+enum { LINES = 4 }; /* of one place */
 
 /* Rows of all places that are named, and of those without frames, which are not. */
 enum { TAKEN_MOST = (PLACES + 2) * LINES };
@@ -132,7 +92,7 @@ static bool is_free(const struct sites *sites, size_t row)
 
 /* One place, or several lines of it. */
 struct place {
-    struct site site; /* of the line that holds most */
+    struct ta_site site; /* of the line that holds most */
     long lines[LINES];
     size_t n_lines;
     double bytes;
@@ -151,10 +111,10 @@ static bool take_place(struct sites *sites, struct place *place)
             lead = row;
     if (lead == SIZE_MAX || sites->n_taken + LINES > TAKEN_MOST)
         return false;
-    *place = (struct place){.site = parse_site(ta_ref_text(in, SITE, lead))};
+    *place = (struct place){.site = ta_site_parse(ta_ref_text(in, SITE, lead))};
     for (size_t row = lead; row < n_rows && place->n_lines < LINES; row++) {
-        const struct site site = parse_site(ta_ref_text(in, SITE, row));
-        if (!is_free(sites, row) || (row != lead && !is_one_place(&place->site, &site)))
+        const struct ta_site site = ta_site_parse(ta_ref_text(in, SITE, row));
+        if (!is_free(sites, row) || (row != lead && !ta_site_is_near(&place->site, &site)))
             continue;
         sites->taken[sites->n_taken++] = row;
         place->lines[place->n_lines++] = site.line;
@@ -175,17 +135,10 @@ static int by_bytes(const void *left, const void *right)
     return (a->bytes < b->bytes) - (a->bytes > b->bytes);
 }
 
-/* What a place allocates, by the name of its file. */
-static const char *kind_of(struct ta_slice path)
-{
-    static const struct {
-        const char *word, *kind;
-    } kinds[] = {{"optim", "optimizer state "}, {"kv_cache", "KV cache "}};
-    for (size_t i = 0; i < TA_LENGTH(kinds); i++)
-        if (ta_slice_has_word(path, kinds[i].word))
-            return kinds[i].kind;
-    return "";
-}
+/* What a place allocates, before its name. */
+static const char *const kinds[] = {[TA_SITE_OTHER] = "",
+                                    [TA_SITE_OPTIMIZER] = "optimizer state ",
+                                    [TA_SITE_KV_CACHE] = "KV cache "};
 
 /* "from optimizers.py:82 and :84 (step)", or what else is known of a place. */
 static void add_place(struct ta_line *line, struct place *place)
@@ -199,8 +152,8 @@ static void add_place(struct ta_line *line, struct place *place)
         ta_say_on(line, "from %.*s", (int)(name.len < 80 ? name.len : 80), name.ptr);
     } else {
         qsort(place->lines, place->n_lines, sizeof *place->lines, by_line);
-        const struct ta_slice path = short_path(place->site.path);
-        ta_say_on(line, "%sfrom %.*s", kind_of(path), (int)path.len, path.ptr);
+        const struct ta_slice path = ta_site_short_path(place->site.path);
+        ta_say_on(line, "%sfrom %.*s", kinds[ta_site_kind(path)], (int)path.len, path.ptr);
         for (size_t k = 0; k < place->n_lines; k++)
             ta_say_on(line, "%s:%ld",
                       k == 0                   ? ""
@@ -295,7 +248,8 @@ static bool ends_growing(const struct sites *sites, double peak)
 static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_finding *worst)
 {
     /* What the places say of it already. */
-    if (worst && strcmp(worst->id, "memory-history") == 0)
+    if (worst &&
+        (strcmp(worst->id, "memory-history") == 0 || strcmp(worst->id, "memory-sites") == 0))
         ta_line_covers_finding(line);
     const size_t device = ta_ref_largest(in, PEAK_ALLOCATED);
     if (device == SIZE_MAX || isnan(ta_ref_number(in, PEAK_RESERVED, device, NAN)))
@@ -350,8 +304,8 @@ static void say(struct ta_line *line, const struct ta_refs *in, const struct ta_
     add_places(line, places, n);
     ta_say_on(line, "; the allocator holds %s.", held);
     if (!is_state && !is_less && ends_growing(&sites, peak))
-        ta_say(line,
-               "The history ends there, while memory still grows: the real peak may be higher.");
+        ta_say(line, "The history ends at the peak, while memory still grows: the real peak may be "
+                     "higher.");
 }
 
 static const struct ta_headline_ops ops = {
