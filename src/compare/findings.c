@@ -211,6 +211,18 @@ static const char *saved(struct diff *diff, const struct ta_finding *finding)
                            two.after);
 }
 
+/* What went is a finding of the baseline, whose shares are of another run than what came.
+ */
+static const char *title_of(struct diff *diff, bool went, const char *word, const char *title)
+{
+    static const char of_run[] = " of the run";
+    const char *at = went ? strstr(title, of_run) : NULL;
+    const char *text = at ? ta_arena_printf(&diff->arena, "%s: %.*s of the baseline%s", word,
+                                            (int)(at - title), title, at + sizeof of_run - 1)
+                          : ta_arena_printf(&diff->arena, "%s: %s", word, title);
+    return text ? text : title;
+}
+
 /* "New: Python launches kernels too slowly", with what to do about it; "Solved: …".  Of a run that
  * is no slower what came is what to do next, and nothing that got worse. */
 static void add_news(struct diff *diff, struct ta_section_builder *out, const struct pair *pair,
@@ -226,8 +238,7 @@ static void add_news(struct diff *diff, struct ta_section_builder *out, const st
                                          .row = ta_string(shown->id),
                                          .value = ta_int(change_of(pair)),
                                          .unit = TA_UNIT_NS_CHANGE};
-    const char *title = ta_arena_printf(&diff->arena, "%s: %s", words[news], shown->title);
-    own.title = title ? title : shown->title;
+    own.title = title_of(diff, news == WENT, words[news], shown->title);
     own.evidence = &evidence;
     own.n_evidence = 1;
     if (is_fine && own.severity > TA_MEDIUM)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The second sentence of a comparison: what explains most of the change.
  *
- *     Most of it (64.8 ms) comes from the 16 denoising steps, partly because
+ *     Most of the saving (64.8 ms of 69.7 ms) comes from the 16 denoising steps, partly because
  *     ncclDevKernel_SendRecv takes 9.01 ms instead of 40.6 ms
  *
  * Of a diffusion its phases and steps, and why these take another time; else the latter alone. */
@@ -406,22 +406,32 @@ static struct diff_clause find_reason(struct diff *diff, double whole)
 
 /* ---- the sentence -------------------------------------------------------------------------- */
 
-/* "Most of it (64.8 ms) comes from".  What is said of several runs is said of the shown ones. */
+/* "Most of the saving (64.8 ms of 69.7 ms) comes from".  What is said of several runs is said of
+ * the shown ones. */
 static const char *head_of(struct diff *diff, const struct diff_clause *clause, double whole,
                            const char *per)
 {
     const double share = fabs(clause->ns / whole);
     const bool several = diff->sides[TA_DIFF_BASE].n > 1 || diff->sides[TA_DIFF_NEW].n > 1;
-    const char *it = several ? "the change between the runs of median length" : "it";
-    char part[TA_UNIT_TEXT_MAX];
+    const char *it = several     ? "the change between the runs of median length"
+                     : whole > 0 ? "the increase"
+                                 : "the saving";
+    char part[TA_UNIT_TEXT_MAX], all[TA_UNIT_TEXT_MAX];
     if (isnan(share))
         return ta_arena_printf(&diff->arena, "Most of %s comes from", it);
-    return ta_arena_printf(&diff->arena, "%s of %s (%s%s) comes from",
+    ta_unit_format(part, fabs(clause->ns), TA_UNIT_NS);
+    ta_unit_format(all, fabs(whole), TA_UNIT_NS);
+    const bool is_whole = strcmp(part, all) == 0;
+    return ta_arena_printf(&diff->arena, "%s of %s (%s%s%s%s) comes from",
                            share > MORE      ? "More than all"
                            : share >= NEARLY ? "Nearly all"
                            : share >= MOST   ? "Most"
                                              : "The largest part",
-                           it, ta_unit_format(part, fabs(clause->ns), TA_UNIT_NS), per);
+                           it, part,
+                           is_whole       ? ""
+                           : share > MORE ? " against "
+                                          : " of ",
+                           is_whole ? "" : all, per);
 }
 
 /* "VAE decode, which takes 70 ms instead of 18 ms". */

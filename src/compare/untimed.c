@@ -59,14 +59,14 @@ static void put_failures(const struct diff *diff, struct text *text)
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-/* ": 6.1 times faster", ": 3.10 % slower". */
+/* ": 6.1 times faster", ": 3.10 % more time". */
 static void put_speed(double base, double new, struct text *text)
 {
     char change[TA_UNIT_TEXT_MAX];
     const double ratio = fmax(base, new) / fmin(base, new);
     if (ratio < TIMES_FROM)
         PUT(text, ": %s %s", ta_unit_format(change, fabs(new / base - 1), TA_UNIT_RATIO),
-            new > base ? "slower" : "faster");
+            new > base ? "more time" : "less time");
     else
         PUT(text, ": %.*f times %s", ratio < 10 ? 1 : 0, ratio, new > base ? "as long" : "faster");
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a comparison comes to, in at most two sentences:
  *
- *     The run takes 428 s instead of 255 s: 67.9 % slower (one run each, so noise is unknown).
- *     Nearly all of it (383 s) comes from vae_decode, which takes 428 s instead of 45 s, and models
- *     are no longer offloaded.
+ *     The run takes 640 s instead of 255 s: 151 % more time (one run each, so noise is unknown).
+ *     Nearly all of the increase (383 s of 385 s) comes from vae_decode, which takes 428 s
+ *     instead of 45 s, and models are no longer offloaded.
  *
  * The first has the direction and its confidence, the second what changed most (reasons.c). */
 #include "compare/cause.h"
@@ -82,7 +82,7 @@ static void put_setting(const struct diff *diff, struct text *text)
         PUT(text, "with %s ", diff->phases.task);
 }
 
-/* "120 ms instead of 190 ms: 36.6 % faster". */
+/* "120 ms instead of 190 ms: 36.6 % less time". */
 static void put_change(const struct diff *diff, const struct compared *compared, struct text *text)
 {
     const double share = compared->share;
@@ -99,10 +99,10 @@ static void put_change(const struct diff *diff, const struct compared *compared,
             ta_unit_format(change, rint(1 / (1 + share)), TA_UNIT_COUNT));
     else if (has_runs(diff) && diff->change == TA_CHANGE_INCONCLUSIVE)
         PUT(text, ": %s %s, which may be noise", ta_unit_format(change, fabs(share), TA_UNIT_RATIO),
-            share > 0 ? "more" : "less");
+            share > 0 ? "more time" : "less time");
     else
         PUT(text, ": %s %s", ta_unit_format(change, fabs(share), TA_UNIT_RATIO),
-            share > 0 ? "slower" : "faster");
+            share > 0 ? "more time" : "less time");
 }
 
 /* "Nothing changed: the run takes 190 ms in both", "the run takes as long as before (190.1 ms
@@ -181,7 +181,7 @@ static void put_program(const struct diff *diff, const struct compared *compared
     struct diff_two two;
     PUT(text, " %s: %s %s, although the GPU",
         diff_instead((struct diff *)diff, "takes", ns[TA_DIFF_BASE], ns[TA_DIFF_NEW], TA_UNIT_NS),
-        ta_unit_format(by, fabs(change), TA_UNIT_RATIO), change > 0 ? "slower" : "faster");
+        ta_unit_format(by, fabs(change), TA_UNIT_RATIO), change > 0 ? "more time" : "less time");
     diff_two(&two, compared->ns[TA_DIFF_BASE], compared->ns[TA_DIFF_NEW], TA_UNIT_NS);
     if (compared->is_none)
         PUT(text, " takes %s from first to last work as before", two.after);

@@ -207,7 +207,7 @@ class Gates(ProcessTest):
             self.diff(0, "-q", "--format=json", "--summary-md", path.name)
             text = path.read_text(encoding="utf-8")
             self.assertTrue(text.startswith("# Mine\n"))
-            self.assertEqual(text.count("% slower"), n)
+            self.assertEqual(text.count("% more time"), n)
         self.assertGreater(check_tables(self, text), 40)
         outside = re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", text)
         self.assertNotIn("<b>", outside)

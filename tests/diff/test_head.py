@@ -64,7 +64,7 @@ class Head(unittest.TestCase):
     def test_lost_offloading(self):
         first = self.compare(run(self.folder / "a", 45.0, 8396.8),
                              run(self.folder / "b", 428.0, 24064.0))
-        self.assertIn("266 % slower (one run each, so noise is unknown)", first)
+        self.assertIn("266 % more time (one run each, so noise is unknown)", first)
         self.assertIn("comes from vae_decode, which takes 428 s instead of 45 s, and models are no "
                       "longer offloaded.", first)
         self.assertTrue(self.diff.finding("offloading-lost"))
@@ -93,7 +93,7 @@ class Head(unittest.TestCase):
     def test_gained_offloading(self):
         first = self.compare(run(self.folder / "a", 428.0, 24064.0),
                              run(self.folder / "b", 45.0, 8396.8))
-        self.assertIn("72.7 % faster", first)
+        self.assertIn("72.7 % less time", first)
         self.assertIn("vae_decode, which takes 45 s instead of 428 s, and models are offloaded now",
                       first)
 
@@ -165,7 +165,7 @@ class Head(unittest.TestCase):
         self.assertNotIn("diff.windows", self.diff.tables)
         sides = self.write_hosts("c", 700), self.write_hosts("d", 5000)
         first = self.compare(*sides)
-        self.assertIn("% slower", first)
+        self.assertIn("% more time", first)
         self.assertIn("VAE decode, which takes 5 ms instead of 0.7 ms", first)
 
     def test_other_work(self):
@@ -175,7 +175,7 @@ class Head(unittest.TestCase):
                  self.write_hosts("b", 900, other, times=40, category="python_function"))
         self.compare(*sides)
         self.assertRegex(self.headline,
-            r"\S+ % slower \(.*only \S+ % of the time is in work that both runs have; only "
+            r"\S+ % more time \(.*only \S+ % of the time is in work that both runs have; only "
             r"the baseline recorded operators and input shapes, only the new run Python stacks\)")
 
     def test_one_for_another(self):

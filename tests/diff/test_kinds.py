@@ -75,7 +75,7 @@ class Kinds(unittest.TestCase):
         """The devices' window gets longer, the program's shorter."""
         _, line = self.compare(write(self.folder / "a/trace.json", 1000, 9000),
                                write(self.folder / "b/trace.json", 1100, 2000))
-        self.assertRegex(line, r"^The run takes \S+ ms instead of \S+ ms: \S+ % faster, although "
+        self.assertRegex(line, r"^The run takes \S+ ms instead of \S+ ms: \S+ % less time, although "
                                r"the GPU takes \S+ ms from first to last work instead of \S+ ms "
                                r"\([^.]*\)\.$")
 
@@ -83,7 +83,7 @@ class Kinds(unittest.TestCase):
         """The devices' window is the same, the program's shorter."""
         _, line = self.compare(write(self.folder / "a/trace.json", 1000, 9000),
                                write(self.folder / "b/trace.json", 1000, 2000))
-        self.assertRegex(line, r"^The run takes \S+ ms instead of \S+ ms: \S+ % faster, although "
+        self.assertRegex(line, r"^The run takes \S+ ms instead of \S+ ms: \S+ % less time, although "
                                r"the GPU takes \S+ ms from first to last work as before")
 
     def test_one_window(self):

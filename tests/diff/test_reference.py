@@ -266,11 +266,11 @@ class Reference(unittest.TestCase):
         paths = [self.pair(name, side) for name, side in zip("ab", (few, many))]
         self.compare(*paths)
         headline = self.document["verdict"]["headline"]
-        self.assertRegex(headline, r"^A step takes .*: \S+ % faster .*; 8 steps instead of 4")
+        self.assertRegex(headline, r"^A step takes .*: \S+ % less time .*; 8 steps instead of 4")
         self.assertIn(f"{CONV}, which takes 30 µs instead of 90 µs", headline)  # all calls: longer
         self.compare(*paths[::-1])
         headline = self.document["verdict"]["headline"]
-        self.assertRegex(headline, r"^A step takes .*: \S+ % slower .*; 4 steps instead of 8")
+        self.assertRegex(headline, r"^A step takes .*: \S+ % more time .*; 4 steps instead of 8")
         self.assertIn(f"{CONV}, which takes 90 µs instead of 30 µs", headline)
 
     def test_all_kernels(self):

@@ -109,7 +109,7 @@ class Checks:
         self.says("both", failed, failed, "Both runs are out of memory")
 
     def others(self):
-        self.says("stages", STAGES, STAGES.replace("26.7157", "52.1"), ": 95.0 % slower",
+        self.says("stages", STAGES, STAGES.replace("26.7157", "52.1"), ": 95.0 % more time",
                   "DenoisingStage, which takes 52.1 s instead of 26.7 s")
         hot, cool = telemetry(1200, "0x0000000000000020", 88), telemetry(1980, "0x0", 60)
         self.says("heat", cool, hot, "The devices are slowed now", "GPU thermal slowdown",

@@ -299,6 +299,10 @@ def check_overflow(program, folder):
     charts = [item["chart"] for section in report["sections"] for item in section["items"]
               if item.get("id") == "overview.telemetry" and "chart" in item]
     assert [y["column"] for y in charts[0]["y"]] == ["gpu_memory_used", "gpu_power"], charts
+    assert charts[0]["band"] == "limit", charts
+    full = [row["limit"] == "memory full" for row in rows(report, "overview.telemetry")]
+    most = max(memory for memory, _ in wanted)
+    assert full == [memory >= 0.98 * most for memory, _ in wanted] and 0 < sum(full) < len(full)
 
 
 def main():

@@ -16,7 +16,8 @@ static const struct ta_column picture_telemetry_columns[] = {
                .doc = "Power that the device draws"},
     [MEMORY] = {"gpu_memory_used", "GPU memory", TA_BYTES_MEAN, .doc = "Device memory in use"},
     [LIMIT] = {"limit", "Limit", TA_TEXT, .role = TA_NOTE,
-               .doc = "What lowers the clock at that time, as the driver reports"},
+               .doc = "What lowers the clock at that time, as the driver reports; where memory "
+                      "overflows into the host, whether it is full"},
 };
 
 const struct ta_table_def picture_telemetry = {
@@ -57,10 +58,12 @@ static const struct {
                   {CLOCK_CHART("The GPU's clock and power", POWER, "GPU power")}},
     [BY_MEMORY] = {SAMPLE_MEMORY,
                    SAMPLE_POWER,
-                   {TELEMETRY_CHART("The GPU's memory and power",
-                                    "Samples of one device: while its memory is full, it waits for "
-                                    "the host's and draws less power.",
-                                    MEMORY, "GPU memory", POWER, "GPU power")}},
+                   {TELEMETRY_CHART(
+                        "The GPU's memory and power",
+                        "Samples of one device, shaded while its memory is full: then it "
+                        "waits for the host's and draws less power.",
+                        MEMORY, "GPU memory", POWER, "GPU power"),
+                    .band = &picture_telemetry_columns[LIMIT]}},
 };
 
 /* What limits are shown by; others by heat.  Those with `least` come before all others where more
@@ -94,6 +97,26 @@ static struct ta_cell limit_of(const struct picture *picture, size_t row)
     if (heat < 0.5 && power < 0.5)
         return ta_null();
     return ta_string(heat >= power ? "slowed by heat" : "power cap");
+}
+
+static bool is_same_device(const struct picture *picture, size_t a, size_t b)
+{
+    return ta_ref_integer(picture->in, SAMPLE_RANK, a) ==
+               ta_ref_integer(picture->in, SAMPLE_RANK, b) &&
+           ta_ref_integer(picture->in, SAMPLE_DEVICE, a) ==
+               ta_ref_integer(picture->in, SAMPLE_DEVICE, b);
+}
+
+/* Of memory that overflowed, this part of the most that was in use is full. */
+#define FULL 0.98
+
+static double most_memory(const struct picture *picture, size_t device)
+{
+    double most = 0;
+    for (size_t i = device; i < ta_ref_rows(picture->in, SAMPLE_TIME); i++)
+        if (is_same_device(picture, i, device))
+            most = fmax(most, ta_ref_number(picture->in, SAMPLE_MEMORY, i, 0));
+    return most;
 }
 
 /* The row of telemetry.limits that matters most; SIZE_MAX without any. */
@@ -139,14 +162,6 @@ static size_t find_device(const struct picture *picture, size_t limit, size_t si
     return SIZE_MAX;
 }
 
-static bool is_same_device(const struct picture *picture, size_t a, size_t b)
-{
-    return ta_ref_integer(picture->in, SAMPLE_RANK, a) ==
-               ta_ref_integer(picture->in, SAMPLE_RANK, b) &&
-           ta_ref_integer(picture->in, SAMPLE_DEVICE, a) ==
-               ta_ref_integer(picture->in, SAMPLE_DEVICE, b);
-}
-
 /* Draws the device of a limit; false where too little was sampled for it. */
 static bool draw(const struct picture *picture, size_t limit, enum view view)
 {
@@ -160,6 +175,7 @@ static bool draw(const struct picture *picture, size_t limit, enum view view)
         }
     if (n < SAMPLES_LEAST || both < SAMPLES_LEAST)
         return false;
+    const double full = view == BY_MEMORY ? FULL * most_memory(picture, device) : INFINITY;
     for (size_t i = device; i < rows; i++)
         if (is_same_device(picture, i, device))
             TA_ROW(picture->out,
@@ -168,7 +184,9 @@ static bool draw(const struct picture *picture, size_t limit, enum view view)
                    [HEAT] = ta_num(sample(picture, SAMPLE_HEAT, i)),
                    [POWER] = ta_num(sample(picture, SAMPLE_POWER, i)),
                    [MEMORY] = ta_num(sample(picture, SAMPLE_MEMORY, i)),
-                   [LIMIT] = limit_of(picture, i));
+                   [LIMIT] = view != BY_MEMORY                           ? limit_of(picture, i)
+                             : sample(picture, SAMPLE_MEMORY, i) >= full ? ta_string("memory full")
+                                                                         : ta_null());
     ta_draw(picture->out, &picture_telemetry, &views[view].chart);
     return true;
 }

@@ -242,11 +242,33 @@ static double origin_of(double low, double high)
     return low > 0 && range > 0 && range < small * high ? fmax(0, low - around * range) : 0;
 }
 
+static double at_row(struct ta_layout *layout, const struct fall *fall, size_t row)
+{
+    const double change = ta_data_value(layout, row, fall->delta);
+    return isnan(change) ? 0 : change;
+}
+
+/* How many steps are drawn: so many, and then those that are smaller than all others together. */
+static size_t choose_shown(struct ta_layout *layout, const struct fall *fall, size_t n, size_t want)
+{
+    double rest = fall->sum;
+    size_t shown = 0;
+    for (size_t i = 0; i < layout->table->n_rows && shown < n && shown < STEPS_SHOWN; i++) {
+        const double change = at_row(layout, fall, i);
+        if (change == 0)
+            continue;
+        rest -= change;
+        if (++shown >= want && fabs(rest) <= fabs(change))
+            break;
+    }
+    return shown + 1 == n ? n : shown; /* one alone has its name */
+}
+
 static void read_steps(struct ta_layout *layout, struct fall *fall, struct list *list)
 {
     double low, high;
     const size_t n = count_steps(layout, fall, &low, &high);
-    const size_t most = rows_for(layout, STEPS_SHOWN, 3), shown = n > most ? most : n;
+    const size_t shown = choose_shown(layout, fall, n, rows_for(layout, STEPS_SHOWN, 3));
     fall->drawn = fall->before;
     list->origin = fall->origin = origin_of(low, high);
     list->rows[list->n++] = total_row(layout, fall, "Before", fall->before, fall->after);
@@ -276,7 +298,7 @@ void ta_lay_waterfall(struct ta_layout *layout)
                         .delta = ta_data_column(layout, chart->y[2].column)};
     struct list list = {.rows = calloc(STEPS_SHOWN + 4, sizeof *list.rows),
                         .unit = ta_data_unit(layout, fall.base),
-                        .head = ta_data_title(layout, fall.delta)};
+                        .head = "Total, change"};
     for (size_t i = 0; i < layout->table->n_rows; i++) {
         fall.before += fmax(0, ta_data_value(layout, i, fall.base));
         fall.after += fmax(0, ta_data_value(layout, i, fall.new));
