@@ -535,6 +535,33 @@ static void advise_waiting(struct ta_advice *advice, const struct ta_refs *in,
               });
 }
 
+/* What a title says of a transfer. */
+struct transfer {
+    const char *op, *share;
+    const char *degrees; /* how the run is divided, which explains it; or NULL */
+    bool is_joinable, is_of_host;
+};
+
+static const char *transfer_title(const struct ta_refs *in, struct ta_advice *advice,
+                                  const struct places *p, const struct share *s,
+                                  const struct transfer *t)
+{
+    if (t->is_joinable)
+        return ta_advice_printf(
+            advice, "Gradients are reduced one by one: %s calls of %s are exposed for %s",
+            ta_advice_number(advice, p->calls, TA_UNIT_COUNT), op_of_row(in, advice, p), t->share);
+    if (t->degrees)
+        return ta_advice_printf(advice, "%s: %s is exposed for %s", t->degrees, t->op, t->share);
+    if (!s->wait.table)
+        return ta_advice_printf(advice, "%s waits in %s for %s, for data or for other ranks",
+                                ta_ref_rows(in, RANK) > 1 ? "A GPU" : "The GPU", t->op, t->share);
+    return ta_advice_printf(advice,
+                            t->is_of_host
+                                ? "The host launches too late to overlap %s: exposed for %s"
+                                : "Nothing overlaps %s: exposed for %s",
+                            t->op, t->share);
+}
+
 static void advise_transfer(struct ta_advice *advice, const struct ta_refs *in,
                             const struct share *s, struct extremes e, double run, double threshold)
 {
@@ -569,24 +596,9 @@ static void advise_transfer(struct ta_advice *advice, const struct ta_refs *in,
         &(struct ta_finding){
             .id = "exposed-comm",
             .rule = "exposed_comm",
-            .title =
-                is_joinable
-                    ? ta_advice_printf(advice,
-                                       "Gradients are reduced one by one: %s calls of %s are "
-                                       "exposed for %s",
-                                       ta_advice_number(advice, p.calls, TA_UNIT_COUNT),
-                                       op_of_row(in, advice, &p), share)
-                : degrees.what
-                    ? ta_advice_printf(advice, "%s: %s is exposed for %s", degrees.what, op, share)
-                : !s->wait.table
-                    ? ta_advice_printf(advice, "%s waits in %s for %s, for data or for other ranks",
-                                       ta_ref_rows(in, RANK) > 1 ? "A GPU" : "The GPU", op, share)
-                : is_of_host
-                    ? ta_advice_printf(advice,
-                                       "The host launches too late to overlap %s: exposed "
-                                       "for %s",
-                                       op, share)
-                    : ta_advice_printf(advice, "Nothing overlaps %s: exposed for %s", op, share),
+            .title = transfer_title(
+                in, advice, &p, s,
+                &(struct transfer){op, share, degrees.what, is_joinable, is_of_host}),
             .why = p.most == SIZE_MAX ? NULL
                    : is_joinable
                        ? why_joinable(in, advice, &p)

@@ -5,6 +5,7 @@
 #include "lib/idle_parts.h"
 
 #include <traceanalyze/analysis.h>
+#include <traceanalyze/rule.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -165,14 +166,6 @@ static const struct ta_ref reads[] = {
     [EXPOSED] = {"gpu_time.by_name", "exposed_ns"},
 };
 
-static double sum(const struct ta_refs *in, size_t ref)
-{
-    double total = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, ref); i++)
-        total += ta_ref_number(in, ref, i, 0);
-    return total;
-}
-
 /* Above this share of the device's memory there is no room for a larger batch. */
 #define FULL 0.9
 
@@ -224,19 +217,19 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
 {
     (void)ctx;
     (void)merged;
-    const double window = sum(in, GPU_WINDOW) + sum(in, EDGE_TOTAL);
+    const double window = ta_ref_sum(in, GPU_WINDOW) + ta_ref_sum(in, EDGE_TOTAL);
     if (window <= 0)
         return TA_OK;
     double time[PARTS] = {
-        [COMPUTE] = sum(in, GPU_COMPUTE),
-        [COMM] = sum(in, GPU_COMM),
-        [COPIES] = sum(in, GPU_MEMCPY) + sum(in, GPU_MEMSET),
-        [IMBALANCE] = sum(in, RANKS_WAIT),
-        [BEFORE] = sum(in, RANKS_BEFORE),
+        [COMPUTE] = ta_ref_sum(in, GPU_COMPUTE),
+        [COMM] = ta_ref_sum(in, GPU_COMM),
+        [COPIES] = ta_ref_sum(in, GPU_MEMCPY) + ta_ref_sum(in, GPU_MEMSET),
+        [IMBALANCE] = ta_ref_sum(in, RANKS_WAIT),
+        [BEFORE] = ta_ref_sum(in, RANKS_BEFORE),
     };
     time[COMM] -= time[IMBALANCE] + time[BEFORE]; /* before idle time is added */
     if (is_full(in))
-        time[MEMORY] = fmin(time[COMPUTE], sum(in, WAVES_LOST));
+        time[MEMORY] = fmin(time[COMPUTE], ta_ref_sum(in, WAVES_LOST));
     time[KERNEL_WAIT] = fmin(time[COMPUTE] - time[MEMORY], waiting(in));
     time[COMPUTE] -= time[MEMORY] + time[KERNEL_WAIT];
     add_idle_time(in, time);

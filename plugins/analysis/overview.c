@@ -3,6 +3,7 @@
 #include "lib/damage.h"
 
 #include <traceanalyze/analysis.h>
+#include <traceanalyze/rule.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -83,15 +84,6 @@ static const struct ta_ref reads[] = {
     [DAMAGE] = {"health.damage", "damage"},
     [DAMAGE_SHARE] = {"health.damage", "share"},
 };
-
-/* Sum of a column over all rows; 0 when it is not there. */
-static double total(const struct ta_refs *in, size_t ref)
-{
-    double sum = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, ref); i++)
-        sum += ta_ref_number(in, ref, i, 0);
-    return sum;
-}
 
 static double shortest(const struct ta_refs *in, size_t ref)
 {
@@ -295,7 +287,7 @@ static bool makes_blocks(const struct ta_refs *in)
 /* Whether a marked step is a block of a video. */
 static bool are_blocks(const struct ta_refs *in)
 {
-    return makes_blocks(in) && total(in, LOOP_BLOCKS) == (double)ta_ref_rows(in, STEP_HOST);
+    return makes_blocks(in) && ta_ref_sum(in, LOOP_BLOCKS) == (double)ta_ref_rows(in, STEP_HOST);
 }
 
 enum { TITLE_MAX = 320 };
@@ -370,7 +362,7 @@ static void add_window(struct ta_section_builder *out, const struct ta_refs *in,
 {
     const double window = longest(in, PROGRAM_WINDOW);
     const bool differ = shortest(in, PROGRAM_WINDOW) < ALIKE * window;
-    const double share = find_counted(in).time / total(in, HOST_WINDOW);
+    const double share = find_counted(in).time / ta_ref_sum(in, HOST_WINDOW);
     char title[64] = "";
     if (has_steps && share > 0 && share < FILLED)
         snprintf(title, sizeof title, "%s, %.0f %% of it steps",
@@ -449,25 +441,25 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
                              const struct ta_refs *in, struct ta_section_builder *out)
 {
     (void)merged;
-    const double window = total(in, PROGRAM_WINDOW);
+    const double window = ta_ref_sum(in, PROGRAM_WINDOW);
     const bool has_steps = ta_ref_rows(in, STEP_HOST) > 0 && !is_whole_request(in);
     if (window > 0) {
-        const bool waits = total(in, WAIT_NS) > LEAST_WAIT * window;
+        const bool waits = ta_ref_sum(in, WAIT_NS) > LEAST_WAIT * window;
         const bool inside = begins_inside(in, window);
         const bool lacks = ta_lacks_work(in, DAMAGE, DAMAGE_SHARE);
-        ta_word_scalar(out, &scalars[BUSY], ta_num(total(in, GPU_BUSY) / window),
+        ta_word_scalar(out, &scalars[BUSY], ta_num(ta_ref_sum(in, GPU_BUSY) / window),
                        inside  ? "Recorded GPU work"
                        : lacks ? "GPU busy at least"
                                : NULL,
                        NULL);
-        ta_word_scalar(out, &scalars[COMPUTE], ta_num(total(in, GPU_COMPUTE) / window),
+        ta_word_scalar(out, &scalars[COMPUTE], ta_num(ta_ref_sum(in, GPU_COMPUTE) / window),
                        inside  ? "Recorded computing"
                        : lacks ? "Computing at least"
                                : NULL,
                        NULL);
-        ta_word_scalar(out, &scalars[COMM], ta_num(total(in, GPU_COMM) / window),
+        ta_word_scalar(out, &scalars[COMM], ta_num(ta_ref_sum(in, GPU_COMM) / window),
                        waits ? "Waiting and communication" : NULL, NULL);
-        ta_set_scalar(out, &scalars[MEMCPY], ta_num(total(in, GPU_MEMCPY) / window));
+        ta_set_scalar(out, &scalars[MEMCPY], ta_num(ta_ref_sum(in, GPU_MEMCPY) / window));
         add_window(out, in, has_steps);
         if (longest(in, GPU_WINDOW) < 0.99 * longest(in, PROGRAM_WINDOW))
             ta_set_scalar(out, &scalars[WINDOW], ta_int(ta_whole(longest(in, GPU_WINDOW))));
@@ -478,8 +470,8 @@ static enum ta_status finish(struct ta_ctx *ctx, const struct ta_partial *const 
         return ta_fail(ctx, TA_ERR_NOMEM, "Cannot order the steps");
     add_images(out, in);
     if (ta_ref_exists(in, KERNEL_CALLS))
-        ta_set_scalar(out, &scalars[KERNELS], ta_int(ta_whole(total(in, KERNEL_CALLS))));
-    const double events = total(in, FILE_EVENTS);
+        ta_set_scalar(out, &scalars[KERNELS], ta_int(ta_whole(ta_ref_sum(in, KERNEL_CALLS))));
+    const double events = ta_ref_sum(in, FILE_EVENTS);
     if (events > 0 || (has_events(in) && !ta_report_run(in->report)->has_dumps))
         ta_set_scalar(out, &scalars[EVENTS], ta_int(ta_whole(events)));
     return TA_OK;

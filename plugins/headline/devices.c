@@ -4,6 +4,8 @@
 #include "lib/kernel_words.h"
 #include "lib/lead.h"
 
+#include <traceanalyze/rule.h>
+
 #include <math.h>
 #include <stdio.h>
 
@@ -89,14 +91,6 @@ static const struct {
 /* Windows of ranks that were recorded together are as long, but for the ends. */
 #define ALIKE 0.99
 
-static double sum(const struct ta_refs *in, size_t ref)
-{
-    double total = 0;
-    for (size_t i = 0; i < ta_ref_rows(in, ref); i++)
-        total += ta_ref_number(in, ref, i, 0);
-    return total;
-}
-
 static void say_share(struct ta_line *line, const char *before, double share, const char *after)
 {
     char text[TA_UNIT_TEXT_MAX];
@@ -145,7 +139,7 @@ static void say_parts(struct ta_line *line, const struct ta_refs *in, bool is_on
  * have more than the devices are busy.  Says whether any does. */
 static bool say_families(struct ta_line *line, const struct ta_refs *in)
 {
-    const double run = sum(in, PROGRAM);
+    const double run = ta_ref_sum(in, PROGRAM);
     size_t n = 0;
     double shares[2], all = 0;
     const char *names[2];
@@ -160,7 +154,7 @@ static bool say_families(struct ta_line *line, const struct ta_refs *in)
             all += share;
         }
     }
-    const bool overlap = all * run > 1.001 * sum(in, BUSY_NS);
+    const bool overlap = all * run > 1.001 * ta_ref_sum(in, BUSY_NS);
     for (size_t i = 0; i < n; i++)
         if (overlap)
             ta_say_on(line, "%s%s", i ? " and " : ", most in ", names[i]);
@@ -201,7 +195,7 @@ static double share_before(const struct ta_refs *in)
         for (size_t i = 0; i < ta_ref_rows(in, tables[t][1]); i++)
             if (ta_ref_reads(in, tables[t][0], i, "began before the recording"))
                 before += ta_ref_number(in, tables[t][1], i, 0);
-    return before / sum(in, PROGRAM);
+    return before / ta_ref_sum(in, PROGRAM);
 }
 
 /* " of 391 ms", the program's window, which all shares of the first screen are of; " of the 12.5 ms
@@ -233,7 +227,7 @@ static void say_busy(struct ta_line *line, const struct ta_refs *in)
         return;
     }
     char length[TA_UNIT_TEXT_MAX];
-    say_share(line, "", fmin(1, sum(in, BUSY_NS) / (sum(in, PROGRAM) * (1 - before))),
+    say_share(line, "", fmin(1, ta_ref_sum(in, BUSY_NS) / (ta_ref_sum(in, PROGRAM) * (1 - before))),
               " of the other");
     ta_say_on(line, " %s",
               ta_unit_format(length, (1 - before) * ta_ref_scalar(in, WINDOW, 0), TA_UNIT_NS));
@@ -266,7 +260,7 @@ static struct ta_slice find_recorder(const struct ta_refs *in, const struct ta_f
 /* Whether the recorder explains at least half of the idle time that it may explain. */
 static bool is_likely(const struct ta_refs *in)
 {
-    return 2 * sum(in, EXPLAINED) >= sum(in, EXPLAINED_OF);
+    return 2 * ta_ref_sum(in, EXPLAINED) >= ta_ref_sum(in, EXPLAINED_OF);
 }
 
 /* What this run makes, where it is one thing. */
@@ -291,7 +285,8 @@ static bool say_recorder(struct ta_line *line, const struct ta_refs *in,
     ta_unit_format(idle, 1 - ta_ref_scalar(in, BUSY, 1), TA_UNIT_RATIO);
     if (ta_ref_rows(in, PROGRAM) < 2)
         ta_say(line, "The GPU has %s of work in this %s %s and idles %s of it",
-               ta_unit_format(busy, sum(in, BUSY_NS), TA_UNIT_NS), window, made_by(in), idle);
+               ta_unit_format(busy, ta_ref_sum(in, BUSY_NS), TA_UNIT_NS), window, made_by(in),
+               idle);
     else
         ta_say(line, "The GPUs are idle %s of the %s run", idle, window);
     ta_say_on(line, ", likely because recording %.*s slows the host.", (int)part.len, part.ptr);
