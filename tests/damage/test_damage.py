@@ -43,7 +43,7 @@ class Damage(unittest.TestCase):
         self.assertEqual(report.rows("health.damage"), [])
         for code in ("zero-time", "overlong", "overlap"):
             self.assertNotIn(code, json.dumps(report.document["data_quality"]["files"]))
-        self.assertNotIn("damage-", json.dumps(report.document["sections"][0]))
+        self.assertNotIn("damage-", json.dumps(report.findings))
 
     # ---- sound recordings --------------------------------------------------------------------
 
@@ -187,7 +187,7 @@ class Damage(unittest.TestCase):
         collectives[5]["dur"] = 40_000.0
         report = self.report(*recordings)
         self.assertEqual(self.damage(report, "overlong")["count"], 1)
-        self.assertNotIn("straggler", json.dumps(report.document["sections"][0]))
+        self.assertNotIn("straggler", json.dumps(report.findings))
 
     # ---- ranks -------------------------------------------------------------------------------
 
@@ -225,7 +225,7 @@ class Damage(unittest.TestCase):
                 self.assertEqual(row["wait_ns"], 0)
             self.assertEqual(sum(row["total_ns"] for row in report.rows("run.bound")),
                              sum(row["window_ns"] for row in report.rows("run.window")))
-            self.assertNotIn("straggler", json.dumps(report.document["sections"][0]))
+            self.assertNotIn("straggler", json.dumps(report.findings))
         for row in self.report(*self.ranks()).rows("collectives.exposed"):
             self.assertEqual(row["before_ns"], 0)
 
@@ -236,7 +236,7 @@ class Damage(unittest.TestCase):
 
     def test_rank_without_communication(self):
         report = self.report(*self.ranks(silent=2))
-        advice = json.dumps(report.document["sections"][0])
+        advice = json.dumps(report.findings)
         self.assertNotIn("Look at rank 2", advice)
         self.assertNotIn("straggler", advice)
 

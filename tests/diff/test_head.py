@@ -136,7 +136,7 @@ class Head(unittest.TestCase):
     def test_the_same(self):
         first = self.compare(run(self.folder / "a", 45.0, 8396.8),
                              run(self.folder / "b", 45.0, 8396.8))
-        self.assertEqual(first, "Nothing changed: the run takes 2.4 min in both.")
+        self.assertEqual(first, "Nothing changed: the run takes 144 s in both.")
         self.assertEqual(self.diff.findings, [])
 
     def write_hosts(self, name, decode, rename=None, shapes="[[8], [4]]", times=1,
