@@ -6,7 +6,7 @@ import math
 import re
 
 K = 1024.0
-TIMES = [(1e3, 1e3, "µs"), (1e6, 1e6, "ms"), (1e9, 1e9, "s"), (120e9, 60e9, "min")]
+TIMES = [(1e3, 1e3, "µs"), (1e6, 1e6, "ms"), (1e9, 1e9, "s"), (600e9, 60e9, "min")]
 SIZES = [(K ** power, K ** power, unit)
          for power, unit in enumerate(("KiB", "MiB", "GiB", "TiB"), 1)]
 CLOCKS = [(1e3, 1e3, "kHz"), (1e6, 1e6, "MHz")]
