@@ -75,16 +75,16 @@ class Kinds(unittest.TestCase):
         """The devices' window gets longer, the program's shorter."""
         _, line = self.compare(write(self.folder / "a/trace.json", 1000, 9000),
                                write(self.folder / "b/trace.json", 1100, 2000))
-        self.assertRegex(line, r"^The run takes \S+ ms instead of \S+ ms: \S+ % less time, although "
-                               r"the GPU takes \S+ ms from first to last work instead of \S+ ms "
-                               r"\([^.]*\)\.$")
+        self.assertRegex(line, r"^The run takes \S+ ms instead of \S+ ms: \S+ % less time, "
+                               r"although the GPU takes \S+ ms from first to last work instead "
+                               r"of \S+ ms \([^.]*\)\.$")
 
     def test_around_the_devices(self):
         """The devices' window is the same, the program's shorter."""
         _, line = self.compare(write(self.folder / "a/trace.json", 1000, 9000),
                                write(self.folder / "b/trace.json", 1000, 2000))
-        self.assertRegex(line, r"^The run takes \S+ ms instead of \S+ ms: \S+ % less time, although "
-                               r"the GPU takes \S+ ms from first to last work as before")
+        self.assertRegex(line, r"^The run takes \S+ ms instead of \S+ ms: \S+ % less time, "
+                               r"although the GPU takes \S+ ms from first to last work as before")
 
     def test_one_window(self):
         _, line = self.compare(write(self.folder / "a/trace.json", 1000, 100),

@@ -44,7 +44,8 @@ class Steps(unittest.TestCase):
     def test_faster_steps_in_a_longer_window(self):
         found = self.compare({"steps": [1000] * 6}, {"steps": [950] * 6, "pause": 400})
         headline = found.document["verdict"]["headline"]
-        self.assertIn("% more time, although the median step takes 0.95 ms instead of 1 ms", headline)
+        self.assertIn("% more time, although the median step takes 0.95 ms "
+                      "instead of 1 ms", headline)
 
     def test_same_way(self):
         found = self.compare({"steps": [1000] * 6}, {"steps": [900] * 6})

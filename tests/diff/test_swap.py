@@ -136,7 +136,8 @@ class Swaps(unittest.TestCase):
     def test_idle_time(self):
         """All of it is the cause, and what the host did most in it a part."""
         _, line = self.events(attention([(FLASH, 230)], 400), attention([(FLASH, 230)]))
-        self.assertRegex(line, r"less time .*idle time of the GPU, which is \S+ ms instead of \S+ ms, "
+        self.assertRegex(line, r"less time .*idle time of the GPU, which is \S+ ms instead of \S+ "
+                               r"ms, "
                                r"mainly for \D+ \(\S+ .s instead of \S+ ms\)\.$")
 
     def test_clock(self):

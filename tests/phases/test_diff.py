@@ -17,6 +17,7 @@ from pairs import How
 
 NUMBER = r"[0-9.]+"
 TIME = rf"{NUMBER} [mµ]?s"
+LESS, MORE = "less time", "more time"
 
 
 def said(direction, reason, subject="The", made="image"):
@@ -31,40 +32,40 @@ def said(direction, reason, subject="The", made="image"):
 PAIRS = {
     "same": ((How(), {}), (How(noise=1), {}), None),
     "steps": ((How(), {"steps": 4}), (How(), {"steps": 8}),
-              said("more time", r"comes from 8 denoising steps instead of 4")),
+              said(MORE, r"comes from 8 denoising steps instead of 4")),
     "step_time": ((How(stretch=1.2), {}), (How(), {}),
-                  said("less time", r"comes from the 8 denoising steps, (which take .* each instead "
+                  said(LESS, r"comes from the 8 denoising steps, (which take .* each instead "
                        r"of|(partly|mostly|mainly)? ?because)")),
     "cached": ((How(), {}), (How(cached=(2, 3, 5, 6)), {}),
-               said("less time", r"comes from shortened passes of the denoiser, which are 4 of 8 "
+               said(LESS, r"comes from shortened passes of the denoiser, which are 4 of 8 "
                     r"instead of none, as with a step cache")),
     "guidance": ((How(passes=2), {}), (How(passes=1), {}),
-                 said("less time", r"comes from the 8 denoising steps, which run the denoiser once "
+                 said(LESS, r"comes from the 8 denoising steps, which run the denoiser once "
                       r"instead of twice and take .* each instead of ")),
     "decoder": ((How(), {}), (How(decoder=4), {}),
-                said("more time", r"comes from VAE decode, (which takes .* instead of|"
+                said(MORE, r"comes from VAE decode, (which takes .* instead of|"
                      r"(partly|mostly|mainly)? ?because)")),
     "encoder": ((How(encodes=False), {"encoder_layers": 24, "steps": 2, "layers": 2}),
                 (How(), {"encoder_layers": 24, "steps": 2, "layers": 2}),
-                said("more time", r"comes from text encode, which is new and takes ")),
+                said(MORE, r"comes from text encode, which is new and takes ")),
     "images": ((How(), {"iterations": 2}), (How(), {"iterations": 3}), None),
     "smaller": ((How(), pairs.sized(1024)), (How(), pairs.sized(512)),
-                said("less time", r"comes from 4× fewer image tokens",
+                said(LESS, r"comes from 4× fewer image tokens",
                      r"With smaller images \(1024×1024 → 512×512\) the")),
     "larger": ((How(), pairs.sized(768)), (How(), pairs.sized(1280)),
-               said("more time", r"comes from 2.8× more image tokens",
+               said(MORE, r"comes from 2.8× more image tokens",
                     r"With larger images \(768×768 → 1280×1280\) the")),
     "smaller_and_faster": ((How(stretch=2), pairs.sized(1024)), (How(), pairs.sized(768)),
-                           said("less time", r"comes from (the 8 denoising steps, which take .*, and "
+                           said(LESS, r"comes from (the 8 denoising steps, which take .*, and "
                                 r"another \S+ m?s from 1.8× fewer image tokens|1.8× fewer image "
                                 r"tokens, and another \S+ m?s from the 8 denoising steps, which)",
                                 r"With smaller images .* the")),
     "smaller_more_steps": ((How(), pairs.sized(1024, steps=6)), (How(), pairs.sized(768, steps=20)),
-                           said("more time", r"comes from 20 denoising steps instead of 6; 1.8× fewer "
+                           said(MORE, r"comes from 20 denoising steps instead of 6; 1.8× fewer "
                                 r"image tokens work against it \(-",
                                 r"With smaller images \(1024×1024 → 768×768\) the")),
     "images_and_steps": ((How(), {"iterations": 2}), (How(), {"iterations": 3, "steps": 12}),
-                         said("more time", r"comes from 12 denoising steps instead of 8", "An")),
+                         said(MORE, r"comes from 12 denoising steps instead of 8", "An")),
 }
 
 
@@ -74,23 +75,23 @@ SIZED = {
               r"With batches of 4 instead of 1 an image takes .*: [0-9.]+ % less time"),
     "images of another size": (
         (sized.pictures, {"side": 1024}), (sized.pictures, {"side": 512}),
-        said("less time", r"comes from 4× fewer image tokens\.",
+        said(LESS, r"comes from 4× fewer image tokens\.",
              r"With smaller images \(1024×1024 → 512×512\) the")),
     "size, batch and steps": (
         (sized.pictures, {"side": 1024, "batch": 2}),
         (sized.pictures, {"side": 768, "batch": 4, "steps": 9}),
-        said("less time", r"comes from 1.8× fewer image tokens; 9 denoising steps instead of 6 work "
+        said(LESS, r"comes from 1.8× fewer image tokens; 9 denoising steps instead of 6 work "
              r"against it \(\+",
              r"With smaller images \(1024×1024 → 768×768\) and batches of 4 instead of 2 an")),
     "frames": ((sized.video, {"latents": 21}), (sized.video, {"latents": 13}),
-               said("less time", r"comes from 1.6× fewer image tokens\.",
+               said(LESS, r"comes from 1.6× fewer image tokens\.",
                     r"With shorter videos \(81 → 49 frames\) the", "video")),
     "size and frames": (
         (sized.video, {"latents": 13}), (sized.video, {"latents": 21, "width": 832, "height": 480}),
         said("times as long", r"comes from 6.5× more image tokens",
              r"With larger videos \(416×240 of 49 frames → 832×480 of 81 frames\) the", "video")),
     "layers": ((sized.pictures, {"side": 512}), (sized.pictures, {"side": 512, "layers": 9}),
-               said("more time", r"comes from the 6 denoising steps, which run 9 layers instead of 5 "
+               said(MORE, r"comes from the 6 denoising steps, which run 9 layers instead of 5 "
                     r"and take ")),
 }
 

@@ -23,6 +23,7 @@ enum {
 
 /* Two kinds that have less than this share of each lane are drawn and named as one. */
 #define NAMED_LEAST 0.005
+#define ALIKE 0.99
 enum { SMALL_KINDS = KINDS_MOST - 1 };
 
 struct picture {
@@ -43,6 +44,7 @@ struct picture {
     double on_lane[LANES_MOST][KINDS_MOST];
     bool is_small[KINDS_MOST]; /* one with other kinds */
     size_t n_bars;             /* lanes without context */
+    bool has_whole;            /* one for all of them */
     bool is_in_time_order;     /* a kind comes again on a lane */
     double *filled;            /* of each column of a lane, by kind */
 };
@@ -144,6 +146,19 @@ static void find_small(struct picture *picture)
     }
 }
 
+/* Bars of one length have one whole, and so shares that may be held against each other. */
+static void count_bars(struct picture *picture)
+{
+    double shortest = INFINITY, longest = 0;
+    for (size_t i = 0; i < picture->n_lanes; i++)
+        if (!picture->is_context[i]) {
+            picture->n_bars++;
+            shortest = fmin(shortest, time_on(picture, i));
+            longest = fmax(longest, time_on(picture, i));
+        }
+    picture->has_whole = shortest >= ALIKE * longest;
+}
+
 /* False for a chart that cannot be drawn. */
 static bool read_picture(struct picture *picture, const struct ta_table *table,
                          const struct ta_chart *chart)
@@ -168,8 +183,7 @@ static bool read_picture(struct picture *picture, const struct ta_table *table,
         if (is_segment(picture, row))
             read_row(picture, row);
     find_small(picture);
-    for (size_t i = 0; i < picture->n_lanes; i++)
-        picture->n_bars += !picture->is_context[i];
+    count_bars(picture);
     return picture->end > picture->start && picture->sum > 0;
 }
 
@@ -237,7 +251,7 @@ static const char *share_in(const struct picture *picture, size_t lane, size_t k
 {
     const double time = kind == SMALL_KINDS ? 0 : picture->on_lane[lane][kind];
     *text = '\0';
-    if (picture->n_bars > 1 && !picture->is_in_time_order && time > 0)
+    if (picture->n_bars > 1 && picture->has_whole && !picture->is_in_time_order && time > 0)
         snprintf(text, SHARE_MOST, " %.0f %% ", 100 * time / (picture->end - picture->start));
     return strlen(text) + 2 <= columns ? text : "";
 }
