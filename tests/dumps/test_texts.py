@@ -204,7 +204,8 @@ class Texts(unittest.TestCase):
 
     def test_history_that_ends_at_its_peak(self):
         """What was reached while memory still grew may not be the peak."""
-        said = "The history ends at the peak, while memory still grows: the real peak may be higher."
+        said = ("The history ends at the peak, while memory still grows: the real peak may be "
+                "higher.")
         growing = pickle.loads(snapshot(*"abcdefghijklmnopqrst"))
         self.assertIn(said, " ".join(self.summary({"a.pickle": pickle.dumps(growing)}).split()))
         # The same with a last block that comes and goes, so that the peak is before the end.

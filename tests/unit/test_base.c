@@ -70,9 +70,22 @@ static void test_whole_int(void **state)
     assert_int_equal(ta_whole_int(NAN), 0);
 }
 
+/* Cut between characters, where there is one at all. */
+static void test_slice_head(void **state)
+{
+    (void)state;
+    const struct ta_slice text = TA_LIT("a\u2192b");
+    static const size_t lengths[] = {0, 1, 1, 1, 4, 5, 5};
+    for (size_t most = 0; most < sizeof lengths / sizeof *lengths; most++)
+        assert_int_equal(ta_slice_head(text, most).len, lengths[most]);
+    assert_int_equal(ta_slice_head((struct ta_slice){NULL, 0}, 0).len, 0);
+    assert_int_equal(ta_slice_head(TA_LIT("\x92\x92"), 1).len, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_slice_head),
         cmocka_unit_test(test_whole),
         cmocka_unit_test(test_whole_size),
         cmocka_unit_test(test_whole_int),
