@@ -98,9 +98,13 @@ static bool has_data(const struct ta_registry *registry, const struct ta_entry *
 {
     const char *first = first_table(rule);
     const struct ta_table *table = first ? ta_report_table(report, first) : NULL;
-    const char *section = first ? section_of(registry, first) : NULL;
-    return !first || (table && table->n_rows) ||
-           (section && !is_mixed(section) && has_section(recorded, section));
+    if (!first || (table && table->n_rows))
+        return true;
+    const struct ta_entry *owner = NULL;
+    if (!ta_registry_table(registry, first, &owner) || !owner)
+        return !rule->data; /* what files were taken for is always known */
+    const char *section = owner->plugin.analysis->section;
+    return !is_mixed(section) && has_section(recorded, section);
 }
 
 static const char *outcome_of(bool is_off, size_t found, bool has_data)

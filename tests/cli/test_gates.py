@@ -198,7 +198,7 @@ class Gates(ProcessTest):
         self.assertIn("traceanalyze/gpu_busy_share",
                       json.loads((self.folder / "m.json").read_text()))
         self.assertEqual(ElementTree.parse(self.folder / "j.xml").getroot().get("tests"), "0")
-        self.assertIn("Step time p50", (self.folder / "s.md").read_text(encoding="utf-8"))
+        self.assertIn("Step time (p50 of 6)", (self.folder / "s.md").read_text(encoding="utf-8"))
 
     def test_summaries_are_added(self):
         path = self.folder / "summary.md"
