@@ -30,9 +30,9 @@ size_t ta_sentences_within(const char *text, size_t most)
 {
     size_t n = 0;
     for (const char *end; (end = full_stop(text + n)) != NULL; n = (size_t)(end - text) + 2)
-        if (n && (size_t)(end - text) + 1 > most)
+        if (n > most / 2 && (size_t)(end - text) + 1 > most)
             return n - 1;
-    return n == 0 || strlen(text) <= most ? strlen(text) : n - 1;
+    return n <= most / 2 || strlen(text) <= most ? strlen(text) : n - 1;
 }
 
 /* What a rule is about, "Straggler"; NULL where the report does not know the rule. */

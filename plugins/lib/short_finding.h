@@ -22,7 +22,8 @@ void ta_finding_shorten(struct ta_short_finding *out, const struct ta_report *re
  */
 const char *ta_first_sentence(const char *text, char buffer[TA_SENTENCE_MAX], const char **rest);
 
-/* The length of as many first sentences of a text as have up to `most` bytes, at least of one. */
+/* The length of as many first sentences of a text as have up to `most` bytes; one that is shorter
+ * than half of that, such as what to do first, is followed by the next, however long. */
 size_t ta_sentences_within(const char *text, size_t most);
 
 #endif
