@@ -413,6 +413,6 @@ static enum ta_status advise(struct ta_ctx *ctx, const struct ta_refs *in, struc
 
 static const struct ta_advice_ops ops = {.advise = advise, TA_READS(reads)};
 
-TA_PLUGIN(advice, interruptions, &ops, .title = "Allocation and compilation in steady steps",
+TA_PLUGIN(advice, interruptions, &ops, .title = "Interruptions in steady steps",
           .summary = "Fires when memory, modules, code or graphs are made after the warm-up",
           .version = "1", .options = options);

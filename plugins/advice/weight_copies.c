@@ -120,10 +120,10 @@ static const char *title_of(const struct ta_refs *in, struct ta_advice *advice,
             : ta_advice_printf(advice,
                                "Offloaded weights are copied from host memory layer by layer (%s)",
                                bytes);
-    return ta_advice_printf(advice, "%s: the GPU waits for these copies %s of the run (%s)%s", what,
-                            number(advice, weights->lost / weights->window, TA_UNIT_RATIO),
-                            number(advice, weights->lost, TA_UNIT_NS),
-                            ta_place_owner(advice, in->report, &place));
+    return ta_advice_printf(
+        advice, "%s, which keeps the GPU from computing for %s of the run (%s)%s", what,
+        number(advice, weights->lost / weights->window, TA_UNIT_RATIO),
+        number(advice, weights->lost, TA_UNIT_NS), ta_place_owner(advice, in->report, &place));
 }
 
 static const char *why_of(const struct ta_refs *in, struct ta_advice *advice,

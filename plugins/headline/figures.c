@@ -119,7 +119,8 @@ static const struct {
     {is_diffusion,
      {IMAGES, BPS, IMAGE_WORK, COMPUTE, BUSY, STEP_TIME, STEP_WORK, COMM, MEMCPY, ALLOCATED}},
     {has_ranks, {COMPUTE, BUSY, COMM, STEP_TIME, WINDOW, MEMCPY, MFU, ALLOCATED}},
-    {has_device, {BUSY, STEP_TIME, STEP_WORK, WINDOW, COMM, MEMCPY, PEAK_SHARE, ALLOCATED, TOKENS}},
+    {has_device,
+     {COMPUTE, BUSY, STEP_TIME, STEP_WORK, WINDOW, COMM, MEMCPY, PEAK_SHARE, ALLOCATED, TOKENS}},
     {is_video, {VIDEO_FPS, PLAYS_FROM, FIRST_BLOCK, SESSION, ALLOCATED, UTILIZATION, TEMPERATURE}},
     {is_snapshot, {ALLOCATED, RESERVED, FAILED}},
     {is_any,
@@ -156,11 +157,13 @@ static bool is_small(size_t figure, double value)
     return is_share ? value < SMALL : value <= 0 && figure != BUSY;
 }
 
-/* Whether what computes is said in place of what is busy: ranks that wait in collectives are busy.
- */
+/* Whether what computes is said in place of what is busy: ranks that wait in collectives are busy,
+ * and so is a GPU that copies. */
 static bool is_busy_waiting(const struct ta_refs *in)
 {
-    return has_ranks(in) && ta_ref_exists(in, COMPUTE) && ta_ref_scalar(in, COMM, 0) >= SMALL;
+    static const double copies_least = 0.1;
+    return ta_ref_exists(in, COMPUTE) && ((has_ranks(in) && ta_ref_scalar(in, COMM, 0) >= SMALL) ||
+                                          ta_ref_scalar(in, MEMCPY, 0) >= copies_least);
 }
 
 static bool says_something(const struct ta_refs *in, size_t figure)

@@ -103,7 +103,7 @@ static const char *ranges_of(const struct ta_run_info *run, char text[TA_UNIT_TE
     return text;
 }
 
-/* "4 of 8 ranks (0–3), sequence parallel". */
+/* "4 of 8 ranks (0–3), sequence parallel", "rank 3 of 8". */
 static void add_ranks(struct ta_identity *to, const struct ta_report *report)
 {
     const struct ta_run_info *run = ta_report_run(report);
@@ -115,6 +115,10 @@ static void add_ranks(struct ta_identity *to, const struct ta_report *report)
     ta_scheme_say(scheme, report);
     if (is_part)
         ta_unit_format(world, (double)run->world_size, TA_UNIT_COUNT);
+    if (is_part && run->n_ranks == 1) {
+        add(to, "rank %" PRId64 " of %s%s%s", run->ranks[0], world, *scheme ? ", " : "", scheme);
+        return;
+    }
     add(to, "%s%s%s rank%s%s%s%s", ta_unit_format(here, (double)run->n_ranks, TA_UNIT_COUNT),
         is_part ? " of " : "", world,
         (is_part ? run->world_size : (int64_t)run->n_ranks) == 1 ? "" : "s", ranges_of(run, ranges),

@@ -132,7 +132,9 @@ static const char *what(const struct ta_refs *in, struct ta_advice *advice,
     const char *name = ta_place_text(advice, in, blame, BLAME_NAME);
     const char *place = *within ? ta_advice_printf(advice, " in `%s`", within) : "";
     if (ta_ref_reads(in, BLAME_KIND, blame->row, "gap"))
-        return ta_advice_printf(advice, "idle time of its GPU (%s%s)", name, place);
+        return ta_ref_reads(in, BLAME_NAME, blame->row, "host computation")
+                   ? ta_advice_printf(advice, "host computation%s", place)
+                   : ta_advice_printf(advice, "idle time of its GPU (%s%s)", name, place);
     if (ta_ref_reads(in, BLAME_KIND, blame->row, "copy"))
         return ta_advice_printf(advice, "%s%s",
                                 copy_name(advice, ta_ref_text(in, BLAME_NAME, blame->row)), place);
@@ -183,14 +185,19 @@ static struct ta_place second_of(const struct ta_refs *in, const struct ta_place
     return (struct ta_place){0};
 }
 
-/* ", mainly for a copy": a first cause of less than that is none that a title names. */
+/* ", mainly for a copy", or ", for a copy and `gemm`" where two causes matter: a first cause of
+ * less than that is none that a title names. */
 static const char *mainly(const struct ta_refs *in, struct ta_advice *advice,
                           const struct ta_place *blame)
 {
     static const double least = 1. / 3;
-    return blame->table && blame->value >= least * all_of(in, blame)
-               ? ta_advice_printf(advice, ", mainly for %s", what(in, advice, blame))
-               : "";
+    if (!blame->table || blame->value < least * all_of(in, blame))
+        return "";
+    const struct ta_place second = second_of(in, blame, all_of(in, blame));
+    const char *first = what(in, advice, blame);
+    return second.table && 2 * second.value >= blame->value
+               ? ta_advice_printf(advice, ", for %s and %s", first, what(in, advice, &second))
+               : ta_advice_printf(advice, ", mainly for %s", first);
 }
 
 /* How much longer it takes, and on what. */
