@@ -54,13 +54,31 @@ static const char *title_of(const struct ta_report *report, const char *rule,
     return NULL;
 }
 
+/* "Rank 2 is the straggler" of "Rank 2 is the straggler: waiting for it makes …"; NULL where the
+ * title has no such beginning. */
+static const char *beginning_of(const char *title, char buffer[TA_SENTENCE_MAX])
+{
+    static const char *const ends[] = {": ", ", which ", ", because "};
+    size_t n = SIZE_MAX;
+    for (size_t i = 0; i < TA_LENGTH(ends); i++) {
+        const char *end = strstr(title, ends[i]);
+        n = end && (size_t)(end - title) < n ? (size_t)(end - title) : n;
+    }
+    if (n == 0 || n >= TA_SENTENCE_MAX)
+        return NULL;
+    snprintf(buffer, TA_SENTENCE_MAX, "%.*s", (int)n, title);
+    return buffer;
+}
+
 void ta_finding_shorten(struct ta_short_finding *out, const struct ta_report *report,
                         const struct ta_finding *finding)
 {
     const char *headline = ta_report_verdict(report)->headline;
     const size_t n = strlen(finding->title);
     const bool is_said = headline && n && strncmp(headline, finding->title, n) == 0;
-    const char *title = is_said ? title_of(report, finding->rule, out->name) : NULL;
+    const char *title = is_said ? beginning_of(finding->title, out->name) : NULL;
+    if (is_said && !title)
+        title = title_of(report, finding->rule, out->name);
     out->title = title ? title : finding->title;
     out->advice = finding->advice && *finding->advice ? finding->advice : NULL;
 }

@@ -7,10 +7,10 @@
 
 enum { TA_SENTENCE_MAX = 1024 };
 
-/* A finding with whose title the verdict begins is not said again: the name of its rule takes
- * its place. */
+/* A finding with whose title the verdict begins is not said again: the beginning of its title
+ * serves, or the name of its rule. */
 struct ta_short_finding {
-    const char *title;          /* its own, or "Straggler" */
+    const char *title;          /* its own, or "Rank 2 is the straggler" */
     const char *advice;         /* NULL for nothing */
     char name[TA_SENTENCE_MAX]; /* of which the title may be made: copy no such struct */
 };
