@@ -169,8 +169,7 @@ static const char *advice_for_one(const struct diff_bar *most)
     static const char *const kernels[DIFF_FAMILIES] = {
         [DIFF_FAMILY_GEMM] = "Compare matrix sizes, data type and the version of the GEMM library.",
         [DIFF_FAMILY_ATTENTION] = "Compare sequence lengths, data type and attention backend.",
-        [DIFF_FAMILY_CONV] = "Compare image sizes, data type, memory format (channels_last) and "
-                             "torch.backends.cudnn.benchmark.",
+        [DIFF_FAMILY_CONV] = "Compare image sizes, data type, channels_last and cudnn.benchmark.",
         [DIFF_FAMILY_FUSIBLE] = "Compare tensor sizes, data type and memory layout.",
         [DIFF_FAMILY_FUSED] = "Compare tensor sizes and what torch.compile generated.",
         [DIFF_FAMILY_OTHER] = "Compare input sizes and data type.",

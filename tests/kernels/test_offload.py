@@ -420,8 +420,8 @@ def check_guidance(source, module):
 
 CASES = {
     "layers": (layers, check_layers(5)),
-    "room": (holding(4), check_room(4, "Keep them on the GPU: it has 24")),
-    "no-room": (holding(23), check_room(23, "Only 1.00 GiB of them fit")),
+    "room": (holding(4), check_room(4, "Keep the weights on the GPU: it has 24")),
+    "no-room": (holding(23), check_room(23, "Only 1.00 GiB of the weights fit")),
     "buffers": (buffers, check_buffers),
     "unmarked": (unmarked, check_layers(5)),
     "swapped": (swapped, check_layers(4, moved=2)),
