@@ -153,7 +153,7 @@ static const struct ta_column picture_columns[] = {
     [START] =
         {"start_ns", "Start", TA_NS, .role = TA_IN_SERIES,
          .doc = "Where the segment begins on its lane: since the start of the window where a lane "
-                "is in time order, else behind the segments before it"},
+                "is in time order, else after the segments before it"},
     [LENGTH] =
         {"dur_ns", "Time", TA_NS,
          .doc = "Duration of the segment; the segments of a device's lane add up to the window"},
